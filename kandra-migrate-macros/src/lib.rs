@@ -1,0 +1,1 @@
+//! The proc-macros of `kandra-migrate`; use them through that crate.

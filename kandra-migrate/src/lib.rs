@@ -1,0 +1,1 @@
+//! Schema and data migrations for Apache Cassandra and `ScyllaDB`.

@@ -1,0 +1,1 @@
+//! Real Cassandra nodes on loopback, for tests and the quickstart.
