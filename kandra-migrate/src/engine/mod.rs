@@ -1,0 +1,3 @@
+//! The engine.
+mod executor;
+pub use executor::*;
