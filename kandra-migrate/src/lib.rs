@@ -1,1 +1,3 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
+
+pub mod cql;
