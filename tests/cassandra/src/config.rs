@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::settings::{Ports, Settings, address};
+use crate::home::{Manifest, Purpose};
+use crate::settings::{Ports, address};
 
 const YAML: &str = include_str!("../templates/cassandra.yaml");
 const YAML_4_0: &str = include_str!("../templates/cassandra-4.0.yaml");
@@ -15,8 +16,9 @@ const JAVA_17: &str = include_str!("../templates/jvm17.args");
 /// What a node logs, and where to.
 pub(crate) const LOGBACK: &str = include_str!("../templates/logback.xml");
 
-/// The `cassandra.yaml` of a node. `tls` is the folder with its certificate.
-pub(crate) fn yaml(settings: &Settings, ports: Ports, node: u8, tls: Option<&Path>) -> String {
+/// The `cassandra.yaml` of a node.
+pub(crate) fn yaml(manifest: &Manifest, ports: Ports, node: u8) -> String {
+    let settings = &manifest.settings;
     let seeds: Vec<_> =
         (1..=settings.nodes).map(|node| format!("{}:{}", address(node), ports.storage)).collect();
     let template = if settings.version.at_least(4, 1) { YAML } else { YAML_4_0 };
@@ -30,7 +32,7 @@ pub(crate) fn yaml(settings: &Settings, ports: Ports, node: u8, tls: Option<&Pat
         yaml.push('\n');
     }
     yaml.push_str(if settings.auth { YAML_AUTH } else { YAML_NO_AUTH });
-    if let Some(folder) = tls {
+    if let Some(folder) = &manifest.tls {
         yaml.push_str(&YAML_TLS.replace("@TLS_DIR@", &folder.to_string_lossy()));
     }
     yaml.push_str(&settings.yaml);
@@ -43,7 +45,8 @@ pub(crate) fn yaml(settings: &Settings, ports: Ports, node: u8, tls: Option<&Pat
 }
 
 /// The options of a node's Java, for a file that `java @file` reads. `folder` is the node's own.
-pub(crate) fn java_args(settings: &Settings, jars: &[PathBuf], folder: &Path) -> String {
+pub(crate) fn java_args(manifest: &Manifest, jars: &[PathBuf], folder: &Path) -> String {
+    let settings = &manifest.settings;
     let mut args = JAVA_17.to_owned();
     let mut push = |arg: &str| {
         let _ = writeln!(args, "{}", quoted(arg));
@@ -64,6 +67,10 @@ pub(crate) fn java_args(settings: &Settings, jars: &[PathBuf], folder: &Path) ->
     // Every node holds these two, so that the death of one locks nobody out. 4.0 does not know the options.
     push(&format!("-Dcassandra.system_distributed.default_rf={}", settings.nodes));
     push(&format!("-Dcassandra.system_auth.default_rf={}", settings.nodes));
+    if manifest.purpose == Purpose::Shared {
+        // Twice as fast DDL, and a node that is killed forgets it; these nodes are not killed.
+        push("-Dcassandra.test.flush_local_schema_changes=false");
+    }
     settings.java_options.iter().for_each(|option| push(option));
     let class_path: Vec<_> = jars.iter().map(|jar| jar.to_string_lossy()).collect();
     push("-cp");
@@ -102,9 +109,14 @@ fn file_url(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Settings;
 
-    fn three(version: &str) -> Settings {
-        Settings { version: version.parse().unwrap(), ..Settings::nodes(3) }
+    fn private(settings: Settings) -> Manifest {
+        Manifest { purpose: Purpose::Private, settings, cql_port: 9042, tls: None }
+    }
+
+    fn three(version: &str) -> Manifest {
+        private(Settings { version: version.parse().unwrap(), ..Settings::nodes(3) })
     }
 
     fn ports() -> Ports {
@@ -114,7 +126,8 @@ mod tests {
     #[test]
     fn every_place_holder_is_filled() {
         for version in ["4.0.19", "4.1.10", "5.0.9", "6.0-alpha2"] {
-            let yaml = yaml(&three(version), ports(), 2, Some(Path::new("/tls")));
+            let manifest = Manifest { tls: Some("/tls".into()), ..three(version) };
+            let yaml = yaml(&manifest, ports(), 2);
             assert!(!yaml.contains('@'), "{yaml}");
             for line in [
                 "listen_address: 127.0.0.2",
@@ -130,7 +143,7 @@ mod tests {
 
     #[test]
     fn each_version_gets_its_own_keys() {
-        let keys = |version| yaml(&three(version), ports(), 1, None);
+        let keys = |version| yaml(&three(version), ports(), 1);
         assert!(keys("4.0.19").contains("enable_materialized_views: true\n"));
         assert!(!keys("4.1.10").contains("sai_options") && !keys("4.1.10").contains(" #5\n"));
         assert!(keys("4.1.10").contains("\nmaterialized_views_enabled: true\n"));
@@ -140,22 +153,33 @@ mod tests {
 
     #[test]
     fn settings_reach_the_files() {
-        let settings = Settings {
+        let manifest = private(Settings {
             auth: true,
             heap_mib: 700,
             java_options: vec!["-Da=b c".to_owned()],
             yaml: "dynamic_snitch: true\n".to_owned(),
             ..Settings::nodes(1)
-        };
-        let yaml = yaml(&settings, ports(), 1, None);
+        });
+        let yaml = yaml(&manifest, ports(), 1);
         assert!(yaml.contains("PasswordAuthenticator") && yaml.ends_with("dynamic_snitch: true\n"));
         assert!(!yaml.contains("client_encryption_options"));
         let args =
-            java_args(&settings, &["/lib/jamm-1.jar".into(), "/lib/x.jar".into()], Path::new("/a b/node1"));
+            java_args(&manifest, &["/lib/jamm-1.jar".into(), "/lib/x.jar".into()], Path::new("/a b/node1"));
         assert!(args.contains("\"-Xmx700m\"\n") && args.contains("\"-Da=b c\"\n"));
         assert!(args.contains("\"-javaagent:/lib/jamm-1.jar\"\n"));
         assert!(args.contains("\"-Dcassandra.config=file:///a%20b/node1/cassandra.yaml\"\n"));
         assert!(args.contains("\"-cp\"\n\"/lib/jamm-1.jar:/lib/x.jar\"\n"));
+    }
+
+    #[test]
+    fn only_nodes_that_are_never_killed_may_forget_their_schema() {
+        let forgets = |manifest: &Manifest| {
+            java_args(manifest, &[], Path::new("/")).contains("flush_local_schema_changes")
+        };
+        let manifest = private(Settings::nodes(1));
+        assert!(!forgets(&manifest));
+        assert!(!forgets(&Manifest { purpose: Purpose::Up, ..manifest.clone() }));
+        assert!(forgets(&Manifest { purpose: Purpose::Shared, ..manifest }));
     }
 
     #[test]

@@ -69,16 +69,15 @@ impl Home {
         jars: &[PathBuf],
     ) -> Result<Self, Error> {
         let home = Self { path: Self::path_of(clusters, ports.cql), manifest, ports };
-        let settings = &home.manifest.settings;
         create_folder(&home.path.join("acks"))?;
         for node in home.numbers() {
             let folder = home.node(node);
             for name in ["data", "logs", "tmp", "triggers"] {
                 create_folder(&folder.join(name))?;
             }
-            let yaml = config::yaml(settings, ports, node, home.manifest.tls.as_deref());
+            let yaml = config::yaml(&home.manifest, ports, node);
             write(&folder.join("cassandra.yaml"), &yaml)?;
-            write(&folder.join("java.args"), &config::java_args(settings, jars, &folder))?;
+            write(&folder.join("java.args"), &config::java_args(&home.manifest, jars, &folder))?;
             write(&folder.join("logback.xml"), config::LOGBACK)?;
         }
         let text = serde_json::to_string_pretty(&home.manifest)

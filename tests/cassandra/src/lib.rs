@@ -17,7 +17,7 @@
 //!
 //! The jars come from Maven Central, once, into `~/.cache/kandra-migrate` (or `$XDG_CACHE_HOME`); the nodes run on
 //! Java 17. Where Java or Maven are missing, a person at a terminal is asked before they are installed.
-//! `KANDRA_CASSANDRA_VERSION` names another version. Nodes end with the process that asked for them, even if that is
+//! `KANDRA_CASSANDRA_VERSION` names another version, `KANDRA_CASSANDRA_HEAP_MIB` another heap. Nodes end with the process that asked for them, even if that is
 //! killed: a small shell process, the keeper, watches over them.
 //!
 //! The command does the same by hand: `cargo run -p cassandra -- --help`.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::cache;
 use crate::error::{Doing as _, Error};
 use crate::home::{Home, Manifest, Purpose, remove_stale};
+use crate::install::say;
 use crate::keeper::Keeper;
 use crate::process;
 use crate::settings::{Ports, Settings, address};
@@ -85,6 +86,10 @@ fn launch_locked(
         Some(port) => named_ports(clusters, port, settings.nodes)?,
         None => any_ports(clusters, settings.nodes)?,
     };
+    if purpose != Purpose::Private {
+        let Settings { nodes, version, .. } = settings;
+        say(&format!("starting {nodes} node(s) of Cassandra {version} on port {}", ports.cql));
+    }
     let manifest =
         Manifest { purpose, settings: settings.clone(), cql_port: ports.cql, tls: supplies.tls.clone() };
     let home = Home::create(clusters, manifest, ports, &supplies.jars)?;

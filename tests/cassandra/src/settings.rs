@@ -103,9 +103,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// So many nodes, everything else by default; `KANDRA_CASSANDRA_VERSION` replaces the default version.
+    /// So many nodes, everything else by default.
     ///
-    /// A version there that is not valid is reported when the cluster is started.
+    /// `KANDRA_CASSANDRA_VERSION` and `KANDRA_CASSANDRA_HEAP_MIB` replace the default version and heap when the
+    /// cluster is started; a value that is not valid is an error then.
     #[must_use]
     pub fn nodes(nodes: u8) -> Self {
         Self { nodes, ..Self::default() }
