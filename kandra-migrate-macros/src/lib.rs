@@ -1,1 +1,3 @@
 //! The proc-macros of `kandra-migrate`; use them through that crate.
+
+mod canon;
