@@ -26,6 +26,7 @@ const CRATES: [(&str, &str); 10] = [
 
 pub(crate) struct Source {
     pub(crate) name: String,
+    pub(crate) edition: String,
     /// Each as the source of an item: a function, or an `impl` with one method.
     pub(crate) functions: Vec<String>,
 }
@@ -44,7 +45,7 @@ pub(crate) fn fetch() -> Result<Vec<Source>> {
     if !vendored.status.success() {
         return Err(format!("cargo vendor: {}", String::from_utf8_lossy(&vendored.stderr)).into());
     }
-    CRATES.iter().map(|(name, version)| read(name, &scratch.0.join(format!("vendor/{name}-{version}/src")))).collect()
+    CRATES.iter().map(|(name, version)| read(name, &scratch.0.join(format!("vendor/{name}-{version}")))).collect()
 }
 
 /// A folder for the crates, removed at the end.
@@ -66,8 +67,11 @@ impl Drop for Scratch {
 }
 
 fn read(name: &str, root: &Path) -> Result<Source> {
+    let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
+    let edition = manifest.lines().find_map(|line| line.strip_prefix("edition = \"")?.strip_suffix('"'));
+    let edition = edition.ok_or_else(|| format!("{name}: its manifest has no edition"))?.to_owned();
     let mut functions = Vec::new();
-    let mut folders = vec![root.to_owned()];
+    let mut folders = vec![root.join("src")];
     while let Some(folder) = folders.pop() {
         let mut entries = fs::read_dir(&folder)?.collect::<std::io::Result<Vec<_>>>()?;
         entries.sort_by_key(fs::DirEntry::path);
@@ -79,7 +83,7 @@ fn read(name: &str, root: &Path) -> Result<Source> {
             }
         }
     }
-    Ok(Source { name: name.to_owned(), functions })
+    Ok(Source { name: name.to_owned(), edition, functions })
 }
 
 /// The functions of a file; none if it is in a form of Rust that is not known here.

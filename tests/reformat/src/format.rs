@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::Result;
+use crate::corpus::Source;
 
 /// How much rustfmt likes to put on one line.
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +23,12 @@ pub(crate) struct Module {
 }
 
 /// Formats each function in a module of its own.
-pub(crate) fn format(functions: &[String], width: u32, heuristics: Heuristics) -> Result<Vec<Module>> {
+pub(crate) fn format(corpus: &Source, width: u32, heuristics: Heuristics) -> Result<Vec<Module>> {
     let mut source = String::new();
-    for function in functions {
+    for function in &corpus.functions {
         writeln!(source, "mod migration {{\n{function}\n}}")?;
     }
-    let formatted = rustfmt(&source, &format!("max_width={width},use_small_heuristics={heuristics:?}"))?;
+    let formatted = rustfmt(&source, &corpus.edition, &format!("max_width={width},use_small_heuristics={heuristics:?}"))?;
     let file: TokenStream = formatted.parse().map_err(|error| format!("rustfmt wrote what is no Rust: {error}"))?;
     let modules = file.into_iter().filter_map(|tree| match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(Module {
@@ -39,9 +40,9 @@ pub(crate) fn format(functions: &[String], width: u32, heuristics: Heuristics) -
     Ok(modules.collect())
 }
 
-fn rustfmt(source: &str, config: &str) -> Result<String> {
+fn rustfmt(source: &str, edition: &str, config: &str) -> Result<String> {
     let mut child = Command::new("rustfmt")
-        .args(["--edition", "2021", "--style-edition", "2024", "--quiet", "--config", config])
+        .args(["--edition", edition, "--style-edition", "2024", "--quiet", "--config", config])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;

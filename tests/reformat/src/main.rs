@@ -63,7 +63,7 @@ fn changed_dir() -> Result<Option<PathBuf>> {
 }
 
 fn measure(source: &corpus::Source, heuristics: Heuristics, changed_dir: Option<&PathBuf>) -> Result<Row> {
-    let [narrow, wide] = WIDTHS.map(|width| format(&source.functions, width, heuristics));
+    let [narrow, wide] = WIDTHS.map(|width| format(source, width, heuristics));
     let (narrow, wide) = (narrow?, wide?);
     if narrow.len() != source.functions.len() || wide.len() != source.functions.len() {
         return Err(format!("{}: rustfmt returned another number of modules", source.name).into());
