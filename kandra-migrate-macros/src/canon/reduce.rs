@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proc_macro2::Delimiter;
 
-use super::shape::{ends_operand, is_single_expression, separates_elements, takes_arguments};
+use super::shape::{ends_operand, is_jump_statement, is_single_expression, separates_elements, takes_arguments};
 use super::token::Token;
 use super::{attribute, import};
 
@@ -53,6 +53,9 @@ impl Reducer<'_> {
     /// The body of a match arm or of a closure: without its braces where it is a single expression.
     fn body(&self, inner: &[Token]) -> Vec<Token> {
         let mut content = self.block(inner.to_vec());
+        if is_jump_statement(&content) {
+            content.pop();
+        }
         while let [Token::Group(Delimiter::Brace, nested)] = content.as_slice() {
             content = nested.clone();
         }

@@ -75,11 +75,11 @@ fn closes_parameters(before: &[Token]) -> bool {
 /// of a closure.
 pub(crate) fn separates_elements(inner: &[Token]) -> bool {
     let mut angles = 0_usize;
-    for token in inner {
+    for (at, token) in inner.iter().enumerate() {
         match token {
             Token::Op(op) => match op.as_str() {
                 "," if angles == 0 => return true,
-                "|" => return false,
+                "|" if !certainly_ends_operand(&inner[..at]) => return false,
                 "<" => angles += 1,
                 "<<" => angles += 2,
                 ">" => angles = angles.saturating_sub(1),
@@ -91,6 +91,17 @@ pub(crate) fn separates_elements(inner: &[Token]) -> bool {
     false
 }
 
+/// The same as [`ends_operand`] of the last token, but where that is not sure the answer is no.
+fn certainly_ends_operand(before: &[Token]) -> bool {
+    match before {
+        [.., Token::Lifetime(_) | Token::Group(Delimiter::Brace, _)] => false,
+        [.., Token::Op(op)] => op == "?",
+        [earlier @ .., Token::Group(Delimiter::Bracket, _)] => !opens_attribute(earlier),
+        [.., last] => ends_operand(last),
+        [] => false,
+    }
+}
+
 /// Whether a block with this content (in canonical form) is the same without its braces: it is one
 /// expression, and nothing else.
 pub(crate) fn is_single_expression(content: &[Token]) -> bool {
@@ -100,6 +111,17 @@ pub(crate) fn is_single_expression(content: &[Token]) -> bool {
         && !starts_item(content)
         && !starts_with_braced_macro(content);
     simple && (!starts_block_like(content) || block_like_end(content) == Some(content.len()))
+}
+
+/// Whether a block has this statement alone: `return …;`, `break …;` or `continue …;`. As its value is
+/// never used, it is the same without its semicolon.
+pub(crate) fn is_jump_statement(content: &[Token]) -> bool {
+    let [Token::Word(jump), operand @ .., end] = content else {
+        return false;
+    };
+    matches!(jump.as_str(), "return" | "break" | "continue")
+        && end.is_op(";")
+        && !operand.iter().any(|token| token.is_op(";"))
 }
 
 /// Whether an item or a `let` begins here.
@@ -191,6 +213,10 @@ fn head_end(tokens: &[Token], from: usize) -> Option<usize> {
             // A pattern may have braces of its own.
             Token::Word(word) if word == "let" => {
                 at += tokens[at..].iter().position(|token| token.is_op("="))?;
+            }
+            Token::Word(word) if word == "unsafe" => {
+                at += 1;
+                tokens.get(at)?.braced()?;
             }
             Token::Word(word) if is_keyword(word) && !ends_path(word) && !matches!(word.as_str(), "as" | "mut" | "dyn") => {
                 return None;
