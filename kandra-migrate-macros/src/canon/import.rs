@@ -60,11 +60,9 @@ fn flatten_below(prefix: &[Token], tree: &[Token], paths: &mut Vec<Vec<Token>>) 
             let stem = &tree[..tree.len() - 1];
             is_stem(stem).then_some(())?;
             let prefix = [prefix, stem].concat();
-            let mut branches = list.split(|token| token.is_op(","));
-            branches.try_for_each(|branch| match branch {
-                [] => Some(()),
-                branch => flatten_below(&prefix, branch, paths),
-            })
+            let list = list.strip_suffix(&[Token::op(",")]).unwrap_or(list);
+            let mut branches = list.split(|token| token.is_op(",")).filter(|_| !list.is_empty());
+            branches.try_for_each(|branch| flatten_below(&prefix, branch, paths))
         }
         _ => {
             is_path(tree).then_some(())?;

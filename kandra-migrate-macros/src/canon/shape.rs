@@ -78,7 +78,7 @@ pub(crate) fn separates_elements(inner: &[Token]) -> bool {
     for (at, token) in inner.iter().enumerate() {
         match token {
             Token::Op(op) => match op.as_str() {
-                "," if angles == 0 => return true,
+                "," if angles == 0 => return at + 1 < inner.len(),
                 "|" if !certainly_ends_operand(&inner[..at]) => return false,
                 "<" => angles += 1,
                 "<<" => angles += 2,
