@@ -41,7 +41,8 @@ fn golden_vectors_hold() {
         for vector in vectors {
             let actual = of(vector.source);
             if actual != vector.checksum {
-                wrong += &format!("{rule}: {actual} instead of {}, for\n{}\n", vector.checksum, vector.source);
+                wrong +=
+                    &format!("{rule}: {actual} instead of {}, for\n{}\n", vector.checksum, vector.source);
             }
         }
     }

@@ -1,12 +1,29 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
-mod clock; mod cql; mod engine; mod error; mod ledger; mod migration; mod plan; mod registry; mod report; mod schema; mod store; mod task;
+
+mod clock;
+mod cql;
+mod driver;
+mod engine;
+mod error;
+mod ledger;
+mod migration;
+mod plan;
+mod registry;
+mod report;
+//mod runner;
+mod schema;
+mod store;
+mod task;
+
+pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
+//pub use kandra_migrate_macros::migration;
 pub use migration::{Migration, Version};
-pub use plan::{IntoPlan, Plan, Task, CodeNeedsIdempotentOrOnce, cql, code};
+pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, Plan, Task, code, cql};
 pub use registry::Registry;
-pub use report::{MigrationReport, Outcome, Report};
+pub use report::{MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status};
+//pub use runner::{LEDGER_TABLE, Runner};
 pub use task::{TaskContext, TaskError, TaskResult};
-pub use kandra_migrate_macros::*;
 
 /// What the macros expand to; no part of the API.
 #[doc(hidden)]

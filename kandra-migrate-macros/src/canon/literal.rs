@@ -118,7 +118,13 @@ mod tests {
 
     #[test]
     fn quoting_and_escapes_are_no_part_of_the_value() {
-        let same = ["\"a\\\"b\\n\"", "r#\"a\"b\n\"#", "\"a\\x22b\\u{0A}\"", "\"a\\\"\\\n      b\\n\"", "r##\"a\"b\r\n\"##"];
+        let same = [
+            "\"a\\\"b\\n\"",
+            "r#\"a\"b\n\"#",
+            "\"a\\x22b\\u{0A}\"",
+            "\"a\\\"\\\n      b\\n\"",
+            "r##\"a\"b\r\n\"##",
+        ];
         for text in same {
             assert_eq!(read(text), (Kind::Text, "a\"b\n".to_owned(), String::new()), "{text}");
         }

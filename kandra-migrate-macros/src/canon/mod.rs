@@ -24,7 +24,9 @@ pub(crate) fn checksum(attributes: TokenStream, content: TokenStream) -> String 
 
     let mut hasher = Sha256::new();
     hasher.update(b"k1");
-    hasher.update(encode::encode(&[attributes.as_slice(), &[Token::Group(proc_macro2::Delimiter::Brace, content)]].concat()));
+    hasher.update(encode::encode(
+        &[attributes.as_slice(), &[Token::Group(proc_macro2::Delimiter::Brace, content)]].concat(),
+    ));
     format!("k1:{}", hex::encode(hasher.finalize()))
 }
 

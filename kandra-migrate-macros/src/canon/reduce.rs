@@ -4,15 +4,35 @@ use std::collections::HashSet;
 
 use proc_macro2::Delimiter;
 
-use super::shape::{ends_operand, is_jump_statement, is_single_expression, separates_elements, takes_arguments};
+use super::shape::{
+    ends_operand, is_jump_statement, is_single_expression, separates_elements, takes_arguments,
+};
 use super::token::Token;
 use super::{attribute, import};
 
 /// Macros of the standard library whose arguments are expressions, and so are code like any other.
 const MACROS_OF_EXPRESSIONS: [&str; 21] = [
-    "assert", "assert_eq", "assert_ne", "dbg", "debug_assert", "debug_assert_eq", "debug_assert_ne", "eprint",
-    "eprintln", "format", "format_args", "matches", "panic", "print", "println", "todo", "unimplemented",
-    "unreachable", "vec", "write", "writeln",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "eprint",
+    "eprintln",
+    "format",
+    "format_args",
+    "matches",
+    "panic",
+    "print",
+    "println",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
 ];
 
 /// Reduces code, knowing which macros are not what their names say.

@@ -66,6 +66,8 @@ codes! {
     TableIdRefused = km0010 "0010",
     /// The ledger has rows that no version of this crate writes.
     LedgerUnreadable = km0011 "0011",
+    /// The server refused a statement of the ledger.
+    LedgerRefused = km0012 "0012",
     /// An applied migration was edited.
     ChecksumMismatch = km0020 "0020",
     /// A pending version is below an applied one.

@@ -1,6 +1,7 @@
 //! The crate's error: one opaque type with a stable code.
 
 mod code;
+mod convert;
 mod problem;
 
 use std::error::Error as StdError;
@@ -46,7 +47,8 @@ impl Error {
     #[must_use]
     pub fn retryable(&self) -> bool {
         use Code::{
-            FailedElsewhere, Held, NoAgreement, QuorumLost, Shutdown, StepFailed, StepPanicked, Unreachable, WaitedTooLong,
+            FailedElsewhere, Held, NoAgreement, QuorumLost, Shutdown, StepFailed, StepPanicked, Unreachable,
+            WaitedTooLong,
         };
         matches!(
             self.code(),

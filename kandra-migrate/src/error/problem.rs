@@ -18,7 +18,7 @@ pub(crate) struct At {
     pub(crate) version: Version,
     pub(crate) name: String,
     /// From 1.
-    pub(crate) step: usize,
+    pub(crate) step: i64,
     pub(crate) steps: usize,
     pub(crate) task: String,
     /// `file:line`.
@@ -54,14 +54,23 @@ pub(crate) enum Problem {
     ConditionalRefused { keyspace: String, source: Cause },
     #[error("{context}: {source}")]
     NoAgreement { context: String, source: Cause },
-    #[error("table {table} is missing, and the server does not take table ids, so that a hundred instances that create it at once may make two")]
+    #[error(
+        "table {table} is missing, and the server does not take table ids, so that a hundred instances that create it at once may make two"
+    )]
     TableIdRefused { table: String },
 
-    #[error("version {version} {name} ({location}) is applied with checksum {stored}, and this binary has {ours}")]
+    #[error("the server refused a statement of the ledger: {source}")]
+    LedgerRefused { source: Cause },
+
+    #[error(
+        "version {version} {name} ({location}) is applied with checksum {stored}, and this binary has {ours}"
+    )]
     ChecksumMismatch { version: Version, name: String, location: String, stored: String, ours: String },
     #[error("version {version} {name} ({location}) is not applied, and version {newest} already is")]
     BelowFrontier { version: Version, name: String, location: String, newest: i64 },
-    #[error("version {version} {name} is applied, and this binary does not have it, although it has version {newest}")]
+    #[error(
+        "version {version} {name} is applied, and this binary does not have it, although it has version {newest}"
+    )]
     DivergentHistory { version: i64, name: String, newest: Version },
 
     #[error("the registry has no migrations")]
@@ -125,6 +134,7 @@ impl Problem {
             Self::ConditionalRefused { .. } => Code::ConditionalRefused,
             Self::NoAgreement { .. } => Code::NoAgreement,
             Self::TableIdRefused { .. } => Code::TableIdRefused,
+            Self::LedgerRefused { .. } => Code::LedgerRefused,
             Self::ChecksumMismatch { .. } => Code::ChecksumMismatch,
             Self::BelowFrontier { .. } => Code::BelowFrontier,
             Self::DivergentHistory { .. } => Code::DivergentHistory,
@@ -214,6 +224,9 @@ impl Problem {
             Self::TableIdRefused { table } => format!(
                 "create {table} ahead of time, from one place only; the statement is in the docs of kandra_migrate::ledger_table"
             ),
+            Self::LedgerRefused { .. } => {
+                "read the server's answer; if it names a limit of the service, this keyspace cannot hold the ledger".to_owned()
+            }
             Self::ChecksumMismatch { stored, .. } => format!(
                 "restore the migration's text and put the change into a new migration. If the change has no effect on what was applied, declare that: #[migration(…, accept = [\"{stored}\"])]"
             ),

@@ -26,6 +26,12 @@ impl Event {
             .with("error", self.error.clone())
     }
 
+    /// Whether a claim was released by it because a step had failed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.text.lines().any(|line| line.starts_with("failed "))
+    }
+
     /// From its row.
     #[must_use]
     pub fn from_cells(rev: i64, cells: &Cells) -> Self {

@@ -208,7 +208,8 @@ impl StepRow {
             task: cells.text("task").unwrap_or_default(),
             step_kind: cells.text("step_kind").unwrap_or_default(),
             flags: cells.text("flags").unwrap_or_default(),
-            state: StepState::from_name(&state).ok_or_else(|| LedgerError::unreadable(what, "state", &state))?,
+            state: StepState::from_name(&state)
+                .ok_or_else(|| LedgerError::unreadable(what, "state", &state))?,
             attempts: cells.int("attempts").unwrap_or_default(),
             failures: cells.int("failures").unwrap_or_default(),
             digest: cells.text("digest").unwrap_or_default(),

@@ -47,7 +47,9 @@ impl VersionState {
     }
 
     fn may_become(self, next: Self) -> bool {
-        use VersionState::{Completed, Paused, Queued, RollbackCompleted, RollbackPaused, RollbackRunning, Running};
+        use VersionState::{
+            Completed, Paused, Queued, RollbackCompleted, RollbackPaused, RollbackRunning, Running,
+        };
         match self {
             Queued => matches!(next, Running | Completed),
             Running => matches!(next, Queued | Running | Paused | Completed | RollbackRunning),

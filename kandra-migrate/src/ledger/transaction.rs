@@ -2,13 +2,13 @@
 
 use uuid::Uuid;
 
+use super::FORMAT;
 use super::cell::{Cells, Key, Kind};
 use super::event::Event;
 use super::history::Ledger;
 use super::row::{Head, StepRow, VersionRow};
 use super::state::{IllegalTransition, StepState, VersionState};
 use super::transition::{Claim, Intent, Takeover, Transition};
-use super::FORMAT;
 
 /// Longest error text that is stored, in bytes.
 const ERROR_BYTES_MAX: usize = 4096;
@@ -155,6 +155,10 @@ impl Draft<'_> {
                 self.claim(head.epoch, claim)?;
                 activate(head, claim.version, VersionState::Running.name());
             }
+            Transition::Repair(claim) => {
+                self.repair(claim)?;
+                activate(head, claim.version, VersionState::Running.name());
+            }
             Transition::Intent(intent) => self.intent(intent)?,
             Transition::Withdraw { version, n } => self.withdraw(*version, *n)?,
             Transition::Checkpoint { version, n, position } => {
@@ -233,6 +237,22 @@ impl Draft<'_> {
         assert!(self.absent.is_none(), "one write claims one version");
         self.absent = Some(key);
         self.touch(key);
+        Ok(())
+    }
+
+    fn repair(&mut self, claim: &Claim) -> Result<(), IllegalTransition> {
+        let row = self.version(claim.version, VersionState::Running)?;
+        row.checksum.clone_from(&claim.checksum);
+        row.plan_digest.clone_from(&claim.plan_digest);
+        row.error = None;
+        let version = claim.version;
+        let steps: Vec<i64> = self.next.steps_of(version).map(|step| step.n).collect();
+        for n in steps {
+            if let Some(step) = self.next.steps.get_mut(&(version, n)) {
+                (step.attempts, step.failures) = (0, 0);
+            }
+            self.touch(Key::step(version, n));
+        }
         Ok(())
     }
 

@@ -9,6 +9,8 @@ pub enum Transition {
     Renew,
     /// A version is claimed.
     Claim(Claim),
+    /// A version in flight goes on with an edited text: its attempts and failures start anew.
+    Repair(Claim),
     /// A step begins, or begins again.
     Intent(Intent),
     /// A step that was begun is known never to have been sent.
@@ -120,7 +122,7 @@ impl Transition {
     /// Whether this begins a step. Such a part of a write is never re-issued once an operator's command has arrived.
     #[must_use]
     pub fn begins_step(&self) -> bool {
-        matches!(self, Self::Intent(_) | Self::Claim(_))
+        matches!(self, Self::Intent(_) | Self::Claim(_) | Self::Repair(_))
     }
 
     /// One line for the audit trail: a verb, then the version and the step's number as people count them.
@@ -131,6 +133,7 @@ impl Transition {
             Self::Acquire(Takeover { from: Some(holder), .. }) => format!("taken over from {holder}"),
             Self::Renew | Self::Checkpoint { .. } => return None,
             Self::Claim(claim) => format!("claimed {} {}", claim.version, claim.name),
+            Self::Repair(claim) => format!("repaired {} {}", claim.version, claim.name),
             Self::Intent(intent) => format!("begun {}/{} {}", intent.version, intent.n + 1, intent.task),
             Self::Withdraw { version, n } => format!("withdrawn {version}/{}", n + 1),
             Self::Done { version, n } => format!("done {version}/{}", n + 1),

@@ -5,9 +5,9 @@ mod steps;
 mod task;
 
 pub use into_plan::IntoPlan;
-pub(crate) use steps::{Repeat, Step, StepKind, Steps, Work};
-pub use task::{CodeNeedsIdempotentOrOnce, Task, code, cql};
+pub(crate) use steps::{Destination, Repeat, Step, StepKind, Steps, Work};
 pub(crate) use task::{Body, TaskFn};
+pub use task::{CodeNeedsIdempotentOrOnce, Task, code, cql};
 
 /// The tasks of one migration, in the order in which they run.
 #[derive(Debug, Default)]

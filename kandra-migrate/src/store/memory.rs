@@ -71,13 +71,18 @@ impl MemoryStore {
             Slice::StepsFrom(version) => key.kind == Kind::Step && key.version >= version,
             Slice::Events { .. } => key.kind == Kind::Event,
         };
-        let mut rows: Vec<_> =
-            table.rows.iter().filter(|(key, _)| wanted(key)).map(|(key, row)| (*key, cells(*key, row))).collect();
+        let mut rows: Vec<_> = table
+            .rows
+            .iter()
+            .filter(|(key, _)| wanted(key))
+            .map(|(key, row)| (*key, cells(*key, row)))
+            .collect();
         if let Slice::Events { rows_max } = slice {
             let surplus = rows.len().saturating_sub(usize::try_from(rows_max).unwrap_or_default());
             rows.drain(..surplus);
         }
-        let op_written_us = table.rows.get(&Key::HEAD).and_then(|row| row.get("op")).map(|cell| cell.written_us);
+        let op_written_us =
+            table.rows.get(&Key::HEAD).and_then(|row| row.get("op")).map(|cell| cell.written_us);
         Rows { server_ms: Some(table.ballot_ms), op_written_us, rows }
     }
 }
@@ -111,7 +116,8 @@ impl Table {
 }
 
 fn cells(key: Key, row: &BTreeMap<&'static str, Cell>) -> Cells {
-    let mut cells = row.iter().fold(Cells::new(), |cells, (column, cell)| cells.with(column, cell.value.clone()));
+    let mut cells =
+        row.iter().fold(Cells::new(), |cells, (column, cell)| cells.with(column, cell.value.clone()));
     let written = |column| row.get(column).map(|cell| cell.written_us);
     match key.kind {
         Kind::Version => cells.set("pin_ts", written("name")),

@@ -39,3 +39,14 @@ impl fmt::Display for TaskError {
         fmt::Display::fmt(&self.0, f)
     }
 }
+
+/// A panic of a task, caught.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct TaskPanic(pub(crate) String);
+
+impl TaskPanic {
+    pub(crate) fn message(&self) -> &str {
+        &self.0
+    }
+}

@@ -5,6 +5,7 @@ mod error;
 mod guard;
 
 pub use context::TaskContext;
+pub(crate) use error::TaskPanic;
 pub use error::{TaskError, TaskResult};
-pub use guard::Guard;
 pub(crate) use guard::Checkpoint;
+pub use guard::Guard;

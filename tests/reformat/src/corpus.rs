@@ -34,18 +34,26 @@ pub(crate) struct Source {
 /// Brings the crates here, and reads their functions.
 pub(crate) fn fetch() -> Result<Vec<Source>> {
     let scratch = Scratch::new()?;
-    let mut manifest = String::from("[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n");
+    let mut manifest = String::from(
+        "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n",
+    );
     for (name, version) in CRATES {
         manifest.push_str(&format!("{name} = {{ version = \"={version}\", default-features = false }}\n"));
     }
     fs::create_dir(scratch.0.join("src"))?;
     fs::write(scratch.0.join("src/lib.rs"), "")?;
     fs::write(scratch.0.join("Cargo.toml"), manifest)?;
-    let vendored = Command::new("cargo").args(["vendor", "--quiet", "--versioned-dirs"]).current_dir(&scratch.0).output()?;
+    let vendored = Command::new("cargo")
+        .args(["vendor", "--quiet", "--versioned-dirs"])
+        .current_dir(&scratch.0)
+        .output()?;
     if !vendored.status.success() {
         return Err(format!("cargo vendor: {}", String::from_utf8_lossy(&vendored.stderr)).into());
     }
-    CRATES.iter().map(|(name, version)| read(name, &scratch.0.join(format!("vendor/{name}-{version}")))).collect()
+    CRATES
+        .iter()
+        .map(|(name, version)| read(name, &scratch.0.join(format!("vendor/{name}-{version}"))))
+        .collect()
 }
 
 /// A folder for the crates, removed at the end.
