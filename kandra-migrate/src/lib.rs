@@ -44,6 +44,25 @@ pub mod __private {
     }
 }
 
+/// The engine and what it stands on, for this project's own tests and simulator; no part of the API.
+#[doc(hidden)]
+pub mod __internals {
+    pub use crate::clock::{Clock, Dice, SystemClock};
+    pub use crate::cql::SchemaChange;
+    pub use crate::engine::{
+        Catalog, CodeRun, Coordinator, Drained, Executor, Identity, NoAgreement, Run, Send, SendError,
+        Settings, Shutdown,
+    };
+    pub use crate::ledger::*;
+    pub use crate::plan::Destination;
+    pub use crate::schema::Effect;
+    pub use crate::store::{
+        Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
+        Tokens,
+    };
+    pub use crate::task::Guard;
+}
+
 /// What a migration's module usually needs.
 pub mod prelude {
     pub use crate::{IntoPlan, Plan, Task, TaskContext, TaskError, TaskResult, code, cql};

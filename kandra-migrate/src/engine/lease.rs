@@ -28,9 +28,11 @@ pub(crate) enum Committed {
 
 /// What a run knows of itself.
 #[derive(Debug)]
-pub(crate) struct Identity {
-    pub(crate) owner: Uuid,
-    pub(crate) info: String,
+pub struct Identity {
+    /// New for each run.
+    pub owner: Uuid,
+    /// Host, process and application.
+    pub info: String,
 }
 
 /// The lease of one run, with the ledger as its last known write left it.

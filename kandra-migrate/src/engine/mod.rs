@@ -17,10 +17,11 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use catalog::{Catalog, Entry};
+pub use catalog::{Catalog, Entry};
 pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
-pub(crate) use lease::Identity;
+pub use lease::Identity;
 pub use settings::{Settings, Wait};
 pub use shutdown::Shutdown;
 pub(crate) use verify::verify;
-pub(crate) use watch::{Run, pending};
+pub use watch::Run;
+pub(crate) use watch::pending;

@@ -17,8 +17,7 @@ use super::verify::verify;
 use crate::clock::{Clock, Dice};
 use crate::error::{Error, Problem};
 use crate::ledger::{Event, FORMAT, Head, Ledger};
-use crate::migration::Migration;
-use crate::plan::Steps;
+use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
 use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
 
@@ -29,20 +28,19 @@ const CREATE_TIMEOUT: Duration = Duration::from_secs(120);
 const FAILURE_EVENTS_MAX: i32 = 10;
 
 /// One run.
-pub(crate) struct Run<'a, S, C, X, F> {
-    pub(crate) store: &'a S,
-    pub(crate) clock: &'a C,
-    pub(crate) dice: &'a Dice,
-    pub(crate) executor: &'a X,
-    pub(crate) settings: &'a Settings,
-    pub(crate) identity: Identity,
-    pub(crate) catalog: Catalog,
-    pub(crate) compile: F,
-    pub(crate) shutdown: Shutdown,
-    /// Names of keyspace and ledger table, for messages.
-    pub(crate) keyspace: String,
-    pub(crate) table: String,
-    pub(crate) report: Report,
+pub struct Run<'a, S, C, X> {
+    store: &'a S,
+    clock: &'a C,
+    dice: &'a Dice,
+    executor: &'a X,
+    settings: &'a Settings,
+    identity: Identity,
+    catalog: Catalog,
+    destination: Destination,
+    shutdown: Shutdown,
+    /// The ledger, for messages.
+    table: String,
+    report: Report,
     /// The lease that another run holds, since when it was seen unchanged.
     sighting: Option<Sighting>,
     /// The frontier when the versions were last read.
@@ -76,25 +74,24 @@ enum Standing {
     Held,
 }
 
-impl<'a, S, C, X, F> Run<'a, S, C, X, F>
+impl<'a, S, C, X> Run<'a, S, C, X>
 where
     S: Store,
     C: Clock,
     X: Executor,
-    F: Fn(&Migration) -> Result<Steps, Problem>,
 {
     #[expect(
         clippy::too_many_arguments,
         reason = "each is one part of a run; a builder would only name them again"
     )]
-    pub(crate) fn new(
+    /// A run that has not looked yet. `table` names the ledger in messages.
+    pub fn new(
         (store, clock, dice, executor): (&'a S, &'a C, &'a Dice, &'a X),
         settings: &'a Settings,
         identity: Identity,
         catalog: Catalog,
-        compile: F,
+        destination: Destination,
         shutdown: Shutdown,
-        keyspace: String,
         table: String,
     ) -> Self {
         Self {
@@ -105,9 +102,8 @@ where
             settings,
             identity,
             catalog,
-            compile,
+            destination,
             shutdown,
-            keyspace,
             table,
             report: Report::new(),
             sighting: None,
@@ -119,11 +115,11 @@ where
     }
 
     /// Brings the keyspace to where the binary needs it, or waits until another run has.
-    pub(crate) async fn run(mut self) -> Result<Report, Error> {
+    pub async fn run(mut self) -> Result<Report, Error> {
         match self.drive().await {
             Ok(()) => Ok(self.report),
             Err(problem) => {
-                let problem = problem.located(&self.keyspace, &self.table);
+                let problem = problem.located(&self.destination.keyspace, &self.table);
                 Err(Error::from(problem).with_report(self.report))
             }
         }
@@ -190,7 +186,7 @@ where
             self.finish();
             return Ok(Standing::Current);
         }
-        self.catalog.compile(&ledger, &self.compile)?;
+        self.catalog.compile(&ledger, &self.destination)?;
         self.fail_if_paused(&ledger)?;
         let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
         self.check_head(&head)?;
@@ -198,7 +194,7 @@ where
             return Err(Problem::of_ledger(crate::ledger::LedgerError::NewerFormat {
                 found: head.fmt_write,
             })
-            .located(&self.keyspace, &self.table));
+            .located(&self.destination.keyspace, &self.table));
         }
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
         Ok(self.standing(head, returned))
@@ -255,7 +251,7 @@ where
             Err(Halt::Lost) => return Ok(false),
             Err(Halt::Failed(problem)) => return Err(problem),
         };
-        tracing::info!(keyspace = self.keyspace, "holds the lease");
+        tracing::info!(keyspace = self.destination.keyspace, "holds the lease");
         let mut holder = Holder::new(
             lease,
             (self.executor, self.clock, self.dice),
@@ -274,7 +270,7 @@ where
                 Ok(true)
             }
             Err(Halt::Lost) => {
-                tracing::warn!(keyspace = self.keyspace, "has lost the lease");
+                tracing::warn!(keyspace = self.destination.keyspace, "has lost the lease");
                 Ok(false)
             }
             Err(Halt::Failed(problem)) => Err(problem),
@@ -368,7 +364,7 @@ where
 
     fn fold(&self, rows: Rows) -> Result<Ledger, Problem> {
         Ledger::from_rows(rows.rows)
-            .map_err(|error| Problem::of_ledger(error).located(&self.keyspace, &self.table))
+            .map_err(|error| Problem::of_ledger(error).located(&self.destination.keyspace, &self.table))
     }
 
     /// Reads; creates the ledger where it is missing; asks a cluster that does not answer for a while.
@@ -390,7 +386,9 @@ where
             let passing =
                 matches!(error, StoreError::Unknown(_) | StoreError::Passing(_) | StoreError::Invalid(_));
             if !passing || waited >= self.settings.unreachable_after {
-                return Err(Problem::of_store(error).after(waited).located(&self.keyspace, &self.table));
+                return Err(Problem::of_store(error)
+                    .after(waited)
+                    .located(&self.destination.keyspace, &self.table));
             }
             if self.shutdown.is_requested() {
                 return Err(Problem::Shutdown);
@@ -405,7 +403,7 @@ where
         match table {
             LedgerTable::Ready => return Ok(false),
             LedgerTable::KeyspaceMissing => {
-                return Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() });
+                return Err(Problem::KeyspaceMissing { keyspace: self.destination.keyspace.clone() });
             }
             LedgerTable::OtherShape(difference) => {
                 return Err(Problem::LedgerShape { table: self.table.clone(), difference });
@@ -423,9 +421,9 @@ where
                 Err(Problem::LedgerShape { table: self.table.clone(), difference })
             }
             Err(CreateError::IdRefused) => Err(Problem::TableIdRefused { table: self.table.clone() }),
-            Err(CreateError::Store(error)) => {
-                Err(Problem::of_store(error).after(CREATE_TIMEOUT).located(&self.keyspace, &self.table))
-            }
+            Err(CreateError::Store(error)) => Err(Problem::of_store(error)
+                .after(CREATE_TIMEOUT)
+                .located(&self.destination.keyspace, &self.table)),
             Err(error @ CreateError::NoAgreement(_)) => {
                 Err(Problem::no_agreement("after the creation of the ledger", error))
             }
@@ -444,7 +442,7 @@ where
                     if !passing || waited >= self.settings.unreachable_after {
                         return Err(Problem::of_store(error)
                             .after(waited)
-                            .located(&self.keyspace, &self.table));
+                            .located(&self.destination.keyspace, &self.table));
                     }
                     self.clock.sleep(backoff.pause(self.dice)).await;
                 }

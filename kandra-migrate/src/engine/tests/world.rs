@@ -15,7 +15,7 @@ use crate::engine::{
 use crate::error::Error;
 use crate::ledger::{Ledger, Transaction};
 use crate::migration::{Migration, Source};
-use crate::plan::{Destination, Plan, Steps};
+use crate::plan::{Destination, Plan};
 use crate::report::Report;
 use crate::schema::{Effect, SchemaChange};
 use crate::store::{
@@ -255,9 +255,8 @@ pub(super) async fn run_with(
         &settings,
         Identity { owner, info: format!("host pid {}", owner.as_u128() % 1000) },
         Catalog::new(migrations, settings.up_to),
-        |migration: &Migration| Steps::compile(migration, &destination),
+        destination,
         shutdown,
-        "shop".to_owned(),
         "shop.kandra_migrations".to_owned(),
     )
     .run()
