@@ -8,6 +8,7 @@ mod executor;
 mod halt;
 mod hold;
 mod lease;
+mod patience;
 mod perform;
 mod settings;
 mod shutdown;

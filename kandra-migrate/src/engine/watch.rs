@@ -5,18 +5,20 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::backoff::Backoff;
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Entry};
 use super::decide::{Stance, stance};
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::lease::{Identity, Lease};
+use super::patience::{Patience, patience};
 use super::settings::{Settings, Wait};
 use super::shutdown::Shutdown;
 use super::verify::verify;
 use crate::clock::{Clock, Dice};
 use crate::error::{Error, Problem};
-use crate::ledger::{Event, FORMAT, Head, Ledger};
+use crate::ledger::{Event, FAILED, FORMAT, Head, Ledger};
+use crate::migration::Version;
 use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
 use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
@@ -72,6 +74,8 @@ enum Standing {
     Lapsed(Head),
     /// Somebody has it.
     Held,
+    /// The first pending version has failed, and is left alone for a while.
+    Failed(Version, Patience),
 }
 
 impl<'a, S, C, X> Run<'a, S, C, X>
@@ -149,6 +153,7 @@ where
                         return Ok(());
                     }
                 }
+                Standing::Failed(version, patience) => self.leave_alone(version, patience).await?,
                 Standing::Held => match self.settings.wait {
                     Wait::Fail => return Err(Problem::Held { holder: self.holder() }),
                     Wait::ReturnPending => {
@@ -197,7 +202,49 @@ where
             .located(&self.destination.keyspace, &self.table));
         }
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
-        Ok(self.standing(head, returned))
+        let standing = self.standing(head, returned);
+        match standing {
+            Standing::Free(Some(head)) => self.unless_failed(head, &ledger).await,
+            other => Ok(other),
+        }
+    }
+
+    /// Whether the first pending version has failed just now.
+    async fn unless_failed(&mut self, head: Head, ledger: &Ledger) -> Result<Standing, Problem> {
+        let Some(version) = self.catalog.pending(ledger).next().map(Entry::version) else {
+            return Ok(Standing::Free(Some(head)));
+        };
+        if head.active_version != Some(version.get()) || head.active_state.as_deref() != Some(FAILED) {
+            return Ok(Standing::Free(Some(head)));
+        }
+        let rows = self.read(Slice::StepsFrom(version.get()), ReadLevel::Quorum).await?;
+        let server_ms = rows.server_ms;
+        let journal = self.fold(rows)?;
+        let entry = self.catalog.get(version.get()).filter(|_| ledger.version(version.get()).is_none());
+        Ok(match entry.and_then(|entry| patience(&journal, entry, server_ms)) {
+            Some(patience) => Standing::Failed(version, patience),
+            None => Standing::Free(Some(head)),
+        })
+    }
+
+    async fn leave_alone(&mut self, version: Version, patience: Patience) -> Result<(), Problem> {
+        let waited = self.clock.now().saturating_sub(self.started);
+        let limit = match self.settings.wait {
+            Wait::UpTo(limit) => limit.saturating_sub(waited),
+            Wait::Fail | Wait::ReturnPending => Duration::ZERO,
+        };
+        if patience.left > limit {
+            let name =
+                self.catalog.get(version.get()).map(|entry| entry.name().to_owned()).unwrap_or_default();
+            let Patience { left, failures, reason } = patience;
+            return Err(Problem::BackingOff { version, name, failures, left, reason });
+        }
+        tracing::info!(%version, left = ?patience.left, "the version failed lately and is left alone for a while");
+        let pause = patience.left + self.dice.jitter(self.settings.start_jitter);
+        tokio::select! {
+            () = self.clock.sleep(pause) => Ok(()),
+            () = self.shutdown.requested() => Err(Problem::Shutdown),
+        }
     }
 
     fn standing(&mut self, head: Head, returned: Duration) -> Standing {
@@ -326,7 +373,7 @@ where
 
     /// A run that began before another one failed gets that one's failure: it would have had the same.
     async fn fail_if_failed_elsewhere(&mut self, head: &Head, epoch_at_start: i64) -> Result<(), Problem> {
-        let failed = head.owner.is_none() && head.active_state.as_deref() == Some("FAILED");
+        let failed = head.owner.is_none() && head.active_state.as_deref() == Some(FAILED);
         let Some(entry) =
             head.active_version.filter(|_| failed).and_then(|version| self.catalog.get(version))
         else {

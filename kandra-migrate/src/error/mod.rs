@@ -47,8 +47,8 @@ impl Error {
     #[must_use]
     pub fn retryable(&self) -> bool {
         use Code::{
-            FailedElsewhere, Held, NoAgreement, QuorumLost, Shutdown, StepFailed, StepPanicked, Unreachable,
-            WaitedTooLong,
+            BackingOff, FailedElsewhere, Held, NoAgreement, QuorumLost, Shutdown, StepFailed, StepPanicked,
+            Unreachable, WaitedTooLong,
         };
         matches!(
             self.code(),
@@ -58,6 +58,7 @@ impl Error {
                 | StepFailed
                 | StepPanicked
                 | FailedElsewhere
+                | BackingOff
                 | Held
                 | WaitedTooLong
                 | Shutdown

@@ -21,5 +21,8 @@ pub use transition::{Claim, Intent, Takeover, Transition};
 /// The format of the rows that this version of the crate writes, and the newest that it reads.
 pub const FORMAT: i32 = 1;
 
+/// The head's `active_state` of a version whose claim was released because a step had failed.
+pub const FAILED: &str = "FAILED";
+
 /// The one scope of a keyspace that no service shares with another.
 pub const MAIN_SCOPE: &str = "main";

@@ -194,6 +194,8 @@ pub struct StepRow {
     pub position: Option<String>,
     /// The last error.
     pub error: Option<String>,
+    /// The checksum of the migration that failed.
+    pub checksum: Option<String>,
     /// When the state was written by the server's clock, in microseconds since the epoch. `None` until read back.
     pub written_us: Option<i64>,
 }
@@ -217,6 +219,7 @@ impl StepRow {
             coordinator: cells.text("coordinator"),
             position: cells.text("position"),
             error: cells.text("error"),
+            checksum: cells.text("checksum"),
             written_us: cells.int("written_us"),
         })
     }
@@ -234,6 +237,7 @@ impl StepRow {
             .with("coordinator", self.coordinator.clone())
             .with("position", self.position.clone())
             .with("error", self.error.clone())
+            .with("checksum", self.checksum.clone())
     }
 }
 

@@ -2,13 +2,13 @@
 
 use uuid::Uuid;
 
-use super::FORMAT;
 use super::cell::{Cells, Key, Kind};
 use super::event::Event;
 use super::history::Ledger;
 use super::row::{Head, StepRow, VersionRow};
 use super::state::{IllegalTransition, StepState, VersionState};
 use super::transition::{Claim, Intent, Takeover, Transition};
+use super::{FAILED, FORMAT};
 
 /// Longest error text that is stored, in bytes.
 const ERROR_BYTES_MAX: usize = 4096;
@@ -183,13 +183,15 @@ impl Draft<'_> {
                 activate(head, *version, VersionState::Completed.name());
             }
             Transition::Fail { version, n, error } => {
+                let checksum = self.next.version(*version).map(|row| row.checksum.clone());
                 let row = self.step(*version, *n, StepState::Failed)?;
+                row.checksum = checksum;
                 row.failures += 1;
                 row.attempts = 0;
                 row.error = Some(clip(error));
                 self.version(*version, VersionState::Queued)?;
                 self.next.versions.remove(version);
-                activate(head, *version, "FAILED");
+                activate(head, *version, FAILED);
                 release(head);
             }
             Transition::Pause { version, n, error } => {
@@ -274,6 +276,7 @@ impl Draft<'_> {
             coordinator: intent.coordinator.clone(),
             position: old.and_then(|row| row.position.clone()),
             error: old.and_then(|row| row.error.clone()),
+            checksum: None,
             written_us: None,
         };
         self.next.steps.insert((version, n), row);
