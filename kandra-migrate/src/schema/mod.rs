@@ -1,5 +1,11 @@
 //! What `system_schema` says: agreement, the ledger's table, and whether a statement's effect is there.
+
+pub(crate) mod agreement;
+pub(crate) mod bootstrap;
+pub(crate) mod definition;
+
 pub use crate::cql::SchemaChange;
+
 /// Whether that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {

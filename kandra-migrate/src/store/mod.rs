@@ -1,8 +1,10 @@
 //! Where the ledger is kept.
 
+mod answer;
 mod cql;
-mod literal;
+pub(crate) mod literal;
 mod memory;
+mod render;
 
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use uuid::Uuid;
 
 use crate::ledger::{Cells, Key, Transaction};
 
-pub(crate) use cql::CqlStore;
+pub(crate) use cql::{CqlStore, StoreSettings};
 pub use memory::MemoryStore;
 
 /// Which rows of a scope a read returns.
