@@ -1,3 +1,4 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
 
 pub mod cql;
+pub mod schema;
