@@ -129,10 +129,7 @@ impl Outcome {
 
 /// Whether a server answered, if only that replicas do not; otherwise nobody did.
 pub(crate) fn is_from_server(error: &(dyn Error + 'static)) -> bool {
-    matches!(
-        error.downcast_ref(),
-        Some(ExecutionError::LastAttemptError(RequestAttemptError::DbError(..)))
-    )
+    matches!(error.downcast_ref(), Some(ExecutionError::LastAttemptError(RequestAttemptError::DbError(..))))
 }
 
 impl StoreError {

@@ -216,15 +216,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     async fn look(&mut self, step: &Step) -> Result<Option<StepEnd>, Halt> {
         let Some(change) = step.change() else { return Ok(None) };
         Ok(match self.probe(change).await? {
-            Effect::There => Some(StepEnd::Done),
+            Effect::There | Effect::Grown { .. } => Some(StepEnd::Done),
             Effect::Absent => None,
             // What says IF [NOT] EXISTS may be sent again whatever is there.
-            Effect::Unknown if step.is_repeatable() => None,
-            Effect::Unknown => Some(StepEnd::Pause(format!(
-                "step {} was sent, its outcome is unknown, and its effect cannot be looked for",
-                step.n + 1
+            Effect::Unknown { .. } if step.is_repeatable() => None,
+            effect => Some(StepEnd::Pause(format!(
+                "step {} was begun and its outcome is unknown: {effect}",
+                step.number()
             ))),
-            other => Some(StepEnd::Pause(format!("step {}: {other}", step.n + 1))),
         })
     }
 

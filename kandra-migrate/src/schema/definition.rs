@@ -122,7 +122,7 @@ const VERSION: [&str; 11] = [
     "error",
 ];
 
-const STEP: [&str; 11] = [
+const STEP: [&str; 12] = [
     "task",
     "step_kind",
     "flags",
@@ -134,6 +134,7 @@ const STEP: [&str; 11] = [
     "coordinator",
     "position",
     "error",
+    "checksum",
 ];
 
 const EVENT: [&str; 4] = ["at", "actor", "event", "error"];
