@@ -26,9 +26,8 @@ impl Literal {
         let letters = text.len() - text.trim_start_matches(['b', 'c', 'r']).len();
         let (prefix, rest) = text.split_at(letters);
         let hashes = rest.len() - rest.trim_start_matches('#').len();
-        let quote = match rest[hashes..].chars().next() {
-            Some(quote @ ('"' | '\'')) => quote,
-            _ => return Self::number(text),
+        let Some(quote @ ('"' | '\'')) = rest[hashes..].chars().next() else {
+            return Self::number(text);
         };
         let kind = match (prefix.trim_end_matches('r'), quote) {
             ("b", '\'') => Kind::Byte,
@@ -118,7 +117,13 @@ mod tests {
 
     #[test]
     fn quoting_and_escapes_are_no_part_of_the_value() {
-        let same = ["\"a\\\"b\\n\"", "r#\"a\"b\n\"#", "\"a\\x22b\\u{0A}\"", "\"a\\\"\\\n      b\\n\"", "r##\"a\"b\r\n\"##"];
+        let same = [
+            "\"a\\\"b\\n\"",
+            "r#\"a\"b\n\"#",
+            "\"a\\x22b\\u{0A}\"",
+            "\"a\\\"\\\n      b\\n\"",
+            "r##\"a\"b\r\n\"##",
+        ];
         for text in same {
             assert_eq!(read(text), (Kind::Text, "a\"b\n".to_owned(), String::new()), "{text}");
         }

@@ -85,7 +85,8 @@ pub(crate) fn separates_elements(inner: &[Token]) -> bool {
                 ">" => angles = angles.saturating_sub(1),
                 _ => {}
             },
-            Token::Word(_) | Token::Lifetime(_) | Token::Literal(_) | Token::Group(..) | Token::Import(_) => {}
+            Token::Word(_) | Token::Lifetime(_) | Token::Literal(_) | Token::Group(..) | Token::Import(_) => {
+            }
         }
     }
     false
@@ -94,11 +95,10 @@ pub(crate) fn separates_elements(inner: &[Token]) -> bool {
 /// The same as [`ends_operand`] of the last token, but where that is not sure the answer is no.
 fn certainly_ends_operand(before: &[Token]) -> bool {
     match before {
-        [.., Token::Lifetime(_) | Token::Group(Delimiter::Brace, _)] => false,
+        [] | [.., Token::Lifetime(_) | Token::Group(Delimiter::Brace, _)] => false,
         [.., Token::Op(op)] => op == "?",
         [earlier @ .., Token::Group(Delimiter::Bracket, _)] => !opens_attribute(earlier),
         [.., last] => ends_operand(last),
-        [] => false,
     }
 }
 
@@ -133,19 +133,24 @@ pub(crate) fn starts_item(tokens: &[Token]) -> bool {
     match first.as_str() {
         "let" | "fn" | "struct" | "enum" | "impl" | "trait" | "mod" | "use" | "type" | "extern" | "pub"
         | "macro" => true,
-        "const" => second.is_some_and(|token| matches!(token, Token::Word(word) if word != "move" && word != "async")),
-        "static" => second.is_some_and(|token| matches!(token, Token::Word(word) if word != "move" && word != "async")),
+        "const" => second
+            .is_some_and(|token| matches!(token, Token::Word(word) if word != "move" && word != "async")),
+        "static" => second
+            .is_some_and(|token| matches!(token, Token::Word(word) if word != "move" && word != "async")),
         "unsafe" => second.is_some_and(|token| token.braced().is_none()),
         "async" => second.is_some_and(|token| token.is_word("fn") || token.is_word("unsafe")),
         "macro_rules" => second.is_some_and(|token| token.is_op("!")),
-        "union" | "auto" | "safe" | "default" => second.is_some_and(|token| matches!(token, Token::Word(word) if word != "as")),
+        "union" | "auto" | "safe" | "default" => {
+            second.is_some_and(|token| matches!(token, Token::Word(word) if word != "as"))
+        }
         _ => false,
     }
 }
 
 /// `name! { … }` and `path::name! { … }`: as a statement it ends there, and may expand to statements.
 fn starts_with_braced_macro(tokens: &[Token]) -> bool {
-    let path = tokens.iter().take_while(|token| token.name().is_some() || token.is_op("::") || is_path_root(token));
+    let path =
+        tokens.iter().take_while(|token| token.name().is_some() || token.is_op("::") || is_path_root(token));
     let rest = &tokens[path.count()..];
     matches!(rest, [bang, body, ..] if bang.is_op("!") && body.braced().is_some())
 }
@@ -218,7 +223,9 @@ fn head_end(tokens: &[Token], from: usize) -> Option<usize> {
                 at += 1;
                 tokens.get(at)?.braced()?;
             }
-            Token::Word(word) if is_keyword(word) && !ends_path(word) && !matches!(word.as_str(), "as" | "mut" | "dyn") => {
+            Token::Word(word)
+                if is_keyword(word) && !ends_path(word) && !matches!(word.as_str(), "as" | "mut" | "dyn") =>
+            {
                 return None;
             }
             Token::Lifetime(_) | Token::Import(_) => return None,

@@ -28,13 +28,14 @@ pub(crate) fn format(corpus: &Source, width: u32, heuristics: Heuristics) -> Res
     for function in &corpus.functions {
         writeln!(source, "mod migration {{\n{function}\n}}")?;
     }
-    let formatted = rustfmt(&source, &corpus.edition, &format!("max_width={width},use_small_heuristics={heuristics:?}"))?;
-    let file: TokenStream = formatted.parse().map_err(|error| format!("rustfmt wrote what is no Rust: {error}"))?;
+    let formatted =
+        rustfmt(&source, &corpus.edition, &format!("max_width={width},use_small_heuristics={heuristics:?}"))?;
+    let file: TokenStream =
+        formatted.parse().map_err(|error| format!("rustfmt wrote what is no Rust: {error}"))?;
     let modules = file.into_iter().filter_map(|tree| match tree {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(Module {
-            text: formatted[group.span().byte_range()].to_owned(),
-            content: group.stream(),
-        }),
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+            Some(Module { text: formatted[group.span().byte_range()].to_owned(), content: group.stream() })
+        }
         _ => None,
     });
     Ok(modules.collect())

@@ -72,7 +72,9 @@ fn measure(source: &corpus::Source, heuristics: Heuristics, changed_dir: Option<
     for (at, (narrow, wide)) in narrow.iter().zip(&wide).enumerate() {
         let outcome = Outcome::of(narrow, wide);
         row.add(outcome);
-        if outcome == Outcome::Changed && let Some(dir) = changed_dir {
+        if outcome == Outcome::Changed
+            && let Some(dir) = changed_dir
+        {
             let stem = format!("{}-{at}", source.name);
             std::fs::write(dir.join(format!("{stem}.80.rs")), &narrow.text)?;
             std::fs::write(dir.join(format!("{stem}.100.rs")), &wide.text)?;

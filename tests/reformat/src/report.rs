@@ -1,5 +1,7 @@
 //! The table of what was measured.
 
+use proc_macro2::TokenStream;
+
 use crate::canon;
 use crate::format::{Heuristics, Module};
 
@@ -15,7 +17,8 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     pub(crate) fn of(narrow: &Module, wide: &Module) -> Self {
-        let [first, second] = [narrow, wide].map(|module| canon::checksum(Default::default(), module.content.clone()));
+        let [first, second] =
+            [narrow, wide].map(|module| canon::checksum(TokenStream::new(), module.content.clone()));
         if first != second {
             Self::Changed
         } else if narrow.content.to_string() != wide.content.to_string() {
@@ -71,7 +74,10 @@ pub(crate) fn print(heuristics: Heuristics, rows: &[Row]) -> Row {
     for row in rows.iter().chain([&total]) {
         let differ = row.absorbed + row.changed;
         let (tokens, checksum) = (row.percent(differ), row.changed_percent());
-        println!("{:<16}{:>10}{differ:>8} {tokens:>5.1} %{:>10} {checksum:>5.2} %", row.name, row.functions, row.changed);
+        println!(
+            "{:<16}{:>10}{differ:>8} {tokens:>5.1} %{:>10} {checksum:>5.2} %",
+            row.name, row.functions, row.changed
+        );
     }
     println!();
     total
