@@ -25,10 +25,8 @@ fn registration(migration: &Valid) -> TokenStream {
     let Arguments { version, accept, reaches_outside, out_of_order, krate } = arguments;
     let name = module.name.unraw().to_string();
     let checksum = canon::checksum(module.attributes.clone(), module.body.stream());
-    let reaches_outside = match reaches_outside {
-        Some(why) => quote!(::core::option::Option::Some(#why)),
-        None => quote!(::core::option::Option::None),
-    };
+    let some_reason = reaches_outside.as_ref().map(|why| quote!(::core::option::Option::Some(#why)));
+    let reaches_outside = some_reason.unwrap_or_else(|| quote!(::core::option::Option::None));
     let doc = format!("Migration {version} `{name}`, as `Registry::of` takes it.");
     let visibility = visibility_inside(&module.visibility);
     // At the place of what they name, but known as the macro's to lints.

@@ -74,8 +74,11 @@ impl Reducer<'_> {
         if is_jump_statement(&content) {
             content.pop();
         }
-        while let [Token::Group(Delimiter::Brace, nested)] = content.as_slice() {
-            content = nested.to_vec();
+        // Braces around nothing but braces.
+        while content.len() == 1
+            && let Some(nested) = content[0].braced()
+        {
+            content = nested.to_owned();
         }
         if is_single_expression(&content) { content } else { vec![Token::Group(Delimiter::Brace, content)] }
     }

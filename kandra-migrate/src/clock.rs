@@ -1,0 +1,122 @@
+//! Time and chance, so that a simulator can have its own.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use uuid::Uuid;
+
+/// A clock that goes on while the machine is suspended, and sleeps by it.
+pub trait Clock: Send + Sync {
+    /// Time since some fixed moment; never goes back, and counts suspend where the system tells of it.
+    fn now(&self) -> Duration;
+
+    /// The wall clock in milliseconds since the epoch; for people, never for decisions.
+    fn wall_ms(&self) -> i64;
+
+    /// Ends after this time.
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+}
+
+/// The system's clock.
+///
+/// `std::time::Instant` stands still while Linux is suspended, and a lease does not: where `/proc/uptime` is there
+/// (it does count suspend, in hundredths of a second), what it has gained on `Instant` is added.
+#[derive(Debug)]
+pub struct SystemClock {
+    start: Instant,
+    boot_start: Option<Duration>,
+    suspended: Mutex<Duration>,
+}
+
+/// Differences below this are the coarseness of `/proc/uptime`, not a suspend.
+const SUSPEND_MS_MIN: Duration = Duration::from_millis(100);
+
+impl SystemClock {
+    /// A clock that starts now.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { start: Instant::now(), boot_start: uptime(), suspended: Mutex::new(Duration::ZERO) }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn uptime() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+    let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        let elapsed = self.start.elapsed();
+        let booted = self.boot_start.zip(uptime()).map_or(elapsed, |(start, now)| now.saturating_sub(start));
+        let gained = booted.saturating_sub(elapsed);
+        let mut suspended = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
+        if gained > *suspended + SUSPEND_MS_MIN {
+            *suspended = gained;
+        }
+        elapsed + *suspended
+    }
+
+    fn wall_ms(&self) -> i64 {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+}
+
+/// Jitter and nonces.
+#[derive(Debug)]
+pub struct Dice(Option<Mutex<u64>>);
+
+impl Dice {
+    /// From the system's source of randomness.
+    #[must_use]
+    pub const fn system() -> Self {
+        Self(None)
+    }
+
+    /// The same sequence for the same seed: for simulations only, since nonces must be unique in the world.
+    #[must_use]
+    pub const fn seeded(seed: u64) -> Self {
+        Self(Some(Mutex::new(seed)))
+    }
+
+    /// A nonce that no other has.
+    pub fn nonce(&self) -> Uuid {
+        match &self.0 {
+            None => Uuid::new_v4(),
+            Some(_) => Uuid::from_u64_pair(self.bits(), self.bits()),
+        }
+    }
+
+    /// A duration from zero up to, not including, `max`.
+    pub fn jitter(&self, max: Duration) -> Duration {
+        let fraction = (self.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        max.mul_f64(fraction)
+    }
+
+    fn bits(&self) -> u64 {
+        match &self.0 {
+            None => Uuid::new_v4().as_u64_pair().0 << 16 ^ Uuid::new_v4().as_u64_pair().1,
+            Some(state) => split_mix(&mut state.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+/// Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut bits = *state;
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}

@@ -1,0 +1,152 @@
+//! The crate's error: one opaque type with a stable code.
+
+mod code;
+mod convert;
+mod problem;
+
+use std::error::Error as StdError;
+use std::fmt;
+
+pub use code::{Code, error_codes};
+pub(crate) use problem::{At, Problem};
+
+use crate::migration::Version;
+use crate::report::Report;
+
+/// Why a run, or another verb of the [`Runner`](crate::Runner), did not succeed.
+///
+/// `Display` is one line that begins with the [`Code`]; [`Error::explain`] is the long form, with what is applied
+/// already and what to do next. The error of a task, or of the driver, is the [`source`](StdError::source).
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    problem: Problem,
+    report: Option<Report>,
+}
+
+impl Error {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.0.problem.code()
+    }
+
+    /// The version that it is about.
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        self.0.problem.version()
+    }
+
+    /// What the run had done before; `None` for an error from before the run began.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.0.report.as_ref()
+    }
+
+    /// Whether the same call may succeed later without a change of the code or by an operator.
+    #[must_use]
+    pub fn retryable(&self) -> bool {
+        use Code::{
+            FailedElsewhere, Held, NoAgreement, QuorumLost, Shutdown, StepFailed, StepPanicked, Unreachable,
+            WaitedTooLong,
+        };
+        matches!(
+            self.code(),
+            Unreachable
+                | QuorumLost
+                | NoAgreement
+                | StepFailed
+                | StepPanicked
+                | FailedElsewhere
+                | Held
+                | WaitedTooLong
+                | Shutdown
+        )
+    }
+
+    /// Whether another instance holds the lease and this run did not, or no longer, wait for it.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        matches!(self.code(), Code::Held | Code::WaitedTooLong)
+    }
+
+    /// Whether a version is paused and an operator is needed.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.code() == Code::Paused
+    }
+
+    /// Whether the binary's migrations and the applied ones differ.
+    #[must_use]
+    pub fn is_mismatch(&self) -> bool {
+        matches!(self.code(), Code::ChecksumMismatch | Code::BelowFrontier | Code::DivergentHistory)
+    }
+
+    /// Whether the cluster, or enough of it, did not answer.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self.code(), Code::Unreachable | Code::QuorumLost)
+    }
+
+    /// Whether the run was asked to stop.
+    #[must_use]
+    pub fn is_shutdown(&self) -> bool {
+        self.code() == Code::Shutdown
+    }
+
+    /// The long form: the line of `Display`, the causes, what is applied already and what to do next.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(&format!("\n  caused by: {error}"));
+            cause = error.source();
+        }
+        if let Some(detail) = self.0.problem.detail() {
+            text.push_str(&format!("\n\n{detail}"));
+        }
+        if let Some(report) = self.report() {
+            text.push_str(&format!("\n\n{}", progress(report)));
+        }
+        text.push_str(&format!("\n\nNext: {}", self.0.problem.next()));
+        text
+    }
+
+    pub(crate) fn with_report(mut self, report: Report) -> Self {
+        self.0.report = Some(report);
+        self
+    }
+}
+
+fn progress(report: &Report) -> String {
+    let list = |migrations: &[crate::report::MigrationReport]| {
+        let names: Vec<_> = migrations.iter().map(|m| format!("{} {}", m.version, m.name)).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    format!("Applied by this run: {}. Still pending: {}.", list(&report.applied), list(&report.pending))
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Self(Box::new(Inner { problem, report: None }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.code(), self.0.problem)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.explain())
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.problem.source()
+    }
+}

@@ -1,0 +1,31 @@
+//! What a migration is going to do: described first, executed by the engine afterwards.
+
+mod into_plan;
+mod steps;
+mod task;
+
+pub use into_plan::IntoPlan;
+pub(crate) use steps::{Destination, Repeat, Step, StepKind, Steps, Work};
+pub(crate) use task::{Body, TaskFn};
+pub use task::{CodeNeedsIdempotentOrOnce, Task, code, cql};
+
+/// The tasks of one migration, in the order in which they run.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub(crate) tasks: Vec<Task>,
+}
+
+impl Plan {
+    /// A plan of these tasks.
+    #[must_use]
+    pub fn new(tasks: impl IntoIterator<Item = Task>) -> Self {
+        Self { tasks: tasks.into_iter().collect() }
+    }
+
+    /// Appends a task.
+    #[must_use]
+    pub fn then(mut self, task: Task) -> Self {
+        self.tasks.push(task);
+        self
+    }
+}

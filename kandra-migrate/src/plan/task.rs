@@ -1,0 +1,151 @@
+//! One task of a plan: a CQL statement or a piece of code.
+
+use std::fmt;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::task::{TaskContext, TaskResult};
+
+pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
+
+/// A code task's function, with its future boxed.
+#[derive(Clone)]
+pub(crate) struct TaskFn(Arc<dyn Fn(TaskContext) -> TaskFuture + Send + Sync>);
+
+impl TaskFn {
+    pub(crate) fn start(&self, context: TaskContext) -> TaskFuture {
+        (self.0)(context)
+    }
+}
+
+impl fmt::Debug for TaskFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskFn")
+    }
+}
+
+/// One task of a migration's plan. Made by [`cql`] and [`code`].
+#[derive(Debug, Clone)]
+#[must_use = "a task does nothing unless `up` returns it"]
+pub struct Task {
+    pub(crate) name: Option<String>,
+    pub(crate) body: Body,
+    pub(crate) repeat: Option<super::Repeat>,
+    pub(crate) undo: Option<String>,
+    pub(crate) retries: u32,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) stall_timeout: Option<Duration>,
+    pub(crate) location: &'static Location<'static>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    Cql(String),
+    Code(TaskFn),
+}
+
+/// A task of one CQL statement. `${keyspace}` stands for the keyspace that is migrated.
+///
+/// A schema statement whose outcome is unknown is probed for: the runner looks in `system_schema` whether its effect
+/// is there. Any other statement is sent again only if it is idempotent by nature (a plain `INSERT`, `UPDATE` or
+/// `DELETE` of plain values) or said to be by [`Task::idempotent`]; else it counts as [`Task::once`].
+///
+/// The statement is parsed when the plan is checked, before anything is sent.
+#[track_caller]
+pub fn cql(statement: impl Into<String>) -> Task {
+    Task::new(None, Body::Cql(statement.into()), Location::caller())
+}
+
+/// A task of code. What a crash in the middle of it means has to be said: [`CodeNeedsIdempotentOrOnce::idempotent`] or
+/// [`CodeNeedsIdempotentOrOnce::once`] make it a [`Task`].
+///
+/// `name` names the task in the journal, in messages and in progress.
+#[track_caller]
+pub fn code<F, Fut>(name: impl Into<String>, function: F) -> CodeNeedsIdempotentOrOnce
+where
+    F: Fn(TaskContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = TaskResult> + Send + 'static,
+{
+    let function = TaskFn(Arc::new(move |context| Box::pin(function(context))));
+    CodeNeedsIdempotentOrOnce(Task::new(Some(name.into()), Body::Code(function), Location::caller()))
+}
+
+/// A code task of which it is not said yet whether it may run twice.
+#[derive(Debug)]
+#[must_use = "say `.idempotent()` or `.once()` to make it a task"]
+pub struct CodeNeedsIdempotentOrOnce(Task);
+
+impl CodeNeedsIdempotentOrOnce {
+    /// Running it again, from its start or its last checkpoint, has the same effect as running it once: after a crash
+    /// it is run again.
+    pub fn idempotent(self) -> Task {
+        self.0.idempotent()
+    }
+
+    /// It must not run twice: after a crash in the middle of it the version is PAUSED until an operator says whether
+    /// it took effect.
+    pub fn once(self) -> Task {
+        self.0.once()
+    }
+}
+
+impl Task {
+    fn new(name: Option<String>, body: Body, location: &'static Location<'static>) -> Self {
+        Self {
+            name,
+            body,
+            repeat: None,
+            undo: None,
+            retries: 0,
+            timeout: None,
+            stall_timeout: None,
+            location,
+        }
+    }
+
+    /// Sending or running it again has the same effect as doing so once.
+    pub fn idempotent(mut self) -> Self {
+        self.repeat = Some(super::Repeat::Idempotent);
+        self
+    }
+
+    /// It must not take effect twice: an outcome that stays unknown pauses the version.
+    pub fn once(mut self) -> Self {
+        self.repeat = Some(super::Repeat::Once);
+        self
+    }
+
+    /// Names the task in the journal and in messages. Default: the statement's first words, or the code task's name.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The CQL that takes the task's effect back. It is in the journal before the task runs.
+    pub fn undo(mut self, statement: impl Into<String>) -> Self {
+        self.undo = Some(statement.into());
+        self
+    }
+
+    /// How often the run tries again, with growing pauses, after a definite failure. Default 0, at most 10.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// How long the task may take in all. Default: 30 s for a statement, no limit for code. A task that takes longer
+    /// is not run again by itself: its version is PAUSED.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// How long a code task may go without a sign of progress (a checkpoint, `progress`, a statement that ended)
+    /// before its version is PAUSED. Default 10 min.
+    pub fn stall_timeout(mut self, timeout: Duration) -> Self {
+        self.stall_timeout = Some(timeout);
+        self
+    }
+}

@@ -1,0 +1,2 @@
+//! The ledger in its table.
+pub(crate) struct CqlStore;

@@ -1,0 +1,146 @@
+//! Where the ledger is kept.
+
+mod cql;
+mod literal;
+mod memory;
+
+use std::time::Duration;
+
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::ledger::{Cells, Key, Transaction};
+
+pub(crate) use cql::CqlStore;
+pub use memory::MemoryStore;
+
+/// Which rows of a scope a read returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slice {
+    /// The head's row.
+    Head,
+    /// The head and all versions.
+    Versions,
+    /// The journal of all versions from this one on.
+    StepsFrom(i64),
+    /// The newest events, at most so many.
+    Events {
+        /// How many.
+        rows_max: i32,
+    },
+}
+
+/// How a slice is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadLevel {
+    /// `LOCAL_QUORUM`: enough to see that a decided frontier is there.
+    Glance,
+    /// `QUORUM`: what a watcher goes by.
+    Quorum,
+    /// `SERIAL`: finishes writes that are under way, so that what it does not see will not come; what a holder plans by.
+    Serial,
+}
+
+/// The rows of a slice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Each row with its key. Version rows carry `pin_ts`, step rows `written_us`: write times of the server.
+    pub rows: Vec<(Key, Cells)>,
+    /// The server's clock, in milliseconds since the epoch, where a row was returned.
+    pub server_ms: Option<i64>,
+    /// When the head's `op` was written by the server's clock, in microseconds since the epoch.
+    pub op_written_us: Option<i64>,
+}
+
+/// The definite answer to a conditional write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether it was applied just now.
+    pub applied: bool,
+    /// The head's tokens, where the answer has the head's row; a rejection by another row's condition may not.
+    pub head: Option<Tokens>,
+}
+
+/// The head's fencing token and the token of the last command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tokens {
+    /// `op`.
+    pub op: Option<Uuid>,
+    /// `cmd_op`.
+    pub cmd_op: Option<Uuid>,
+}
+
+/// Why a store gave no definite answer.
+#[derive(Debug, Clone, Error)]
+pub enum StoreError {
+    /// It may have been applied, or may still be.
+    #[error("{0}")]
+    Unknown(Cause),
+    /// It was not applied; the same may work later.
+    #[error("{0}")]
+    Passing(Cause),
+    /// It was not applied and will not be.
+    #[error("{0}")]
+    Refused(Cause),
+    /// The statement is invalid: the table or the keyspace may be missing. Whether it is, `system_schema` tells.
+    #[error("{0}")]
+    Invalid(Cause),
+    /// The caller's user lacks a permission.
+    #[error("{0}")]
+    Unauthorized(Cause),
+    /// The server does not do conditional writes in this keyspace.
+    #[error("{0}")]
+    ConditionalRefused(Cause),
+}
+
+/// The driver's error behind a [`StoreError`].
+pub type Cause = std::sync::Arc<dyn std::error::Error + Send + Sync>;
+
+/// The ledger of one keyspace and scope.
+///
+/// Only conditional writes go to it, ever. A store sends each of them once and says what became of it; whether to send
+/// it again is the caller's decision.
+pub trait Store: Send + Sync {
+    /// Reads a slice.
+    fn read(&self, slice: Slice, level: ReadLevel) -> impl Future<Output = Result<Rows, StoreError>> + Send;
+
+    /// Sends a conditional write, once.
+    fn apply(&self, transaction: &Transaction) -> impl Future<Output = Result<Answer, StoreError>> + Send;
+
+    /// What is there of the ledger: asked when a read is [`StoreError::Invalid`].
+    fn inspect(&self) -> impl Future<Output = Result<LedgerTable, StoreError>> + Send;
+
+    /// Creates the ledger's table with its deterministic id and waits until all nodes agree on it, at most so long.
+    /// Safe to call from many instances at once.
+    fn create(&self, timeout: Duration) -> impl Future<Output = Result<(), CreateError>> + Send;
+}
+
+/// What is there of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LedgerTable {
+    /// The table, in the shape that this version of the crate knows.
+    Ready,
+    /// The keyspace, without the table.
+    TableMissing,
+    /// No such keyspace.
+    KeyspaceMissing,
+    /// A table of this name that is not the ledger: what differs.
+    OtherShape(String),
+}
+
+/// Why the ledger's table could not be created.
+#[derive(Debug, Clone, Error)]
+pub enum CreateError {
+    /// The server said no, or nothing.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The nodes did not agree on the schema in time.
+    #[error("the nodes did not agree on the schema within {}", crate::report::human(*.0))]
+    NoAgreement(Duration),
+    /// A table of this name that is not the ledger: what differs.
+    #[error("{0}")]
+    OtherShape(String),
+    /// The server ignored or refused the table's id, so that concurrent creations could make two tables.
+    #[error("the server does not take table ids")]
+    IdRefused,
+}

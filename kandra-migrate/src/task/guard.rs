@@ -1,0 +1,118 @@
+//! The lease as a task sees it: whether it may still send, and how it tells the run of its progress.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::clock::Clock;
+
+/// A checkpoint that a task wants stored; answered once it is.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    pub(crate) position: String,
+    pub(crate) stored: oneshot::Sender<()>,
+}
+
+/// Shared by a run and its task.
+#[derive(Debug)]
+pub struct Guard {
+    /// Nothing is sent that may end after this time of the run's clock; zero while the lease is in doubt.
+    deadline: watch::Sender<Duration>,
+    /// How many statements of the task are under way.
+    under_way: watch::Sender<usize>,
+    unknown: AtomicBool,
+    signs_of_life: AtomicU64,
+    checkpoints: mpsc::Sender<Checkpoint>,
+}
+
+/// The run has stopped answering: it lost the lease, or it ended.
+#[derive(Debug, thiserror::Error)]
+#[error("the run that this task is part of no longer holds the lease")]
+pub(crate) struct RunEnded;
+
+/// A statement that is under way until this is dropped. One that is dropped without [`Permit::ended`] may still land.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    guard: &'a Guard,
+    ended: bool,
+}
+
+impl Permit<'_> {
+    /// The statement has a definite outcome.
+    pub(crate) fn ended(mut self) {
+        self.ended = true;
+        self.guard.note_progress();
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.guard.under_way.send_modify(|count| *count -= 1);
+        if !self.ended {
+            self.guard.unknown.store(true, SeqCst);
+        }
+    }
+}
+
+impl Guard {
+    /// A guard, closed until [`Guard::open`], and where its checkpoints arrive.
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Checkpoint>) {
+        // A task saves one checkpoint at a time; several are there when it does so from parallel branches.
+        let (checkpoints, receiver) = mpsc::channel(1);
+        let guard = Self {
+            deadline: watch::Sender::new(Duration::ZERO),
+            under_way: watch::Sender::new(0),
+            unknown: AtomicBool::new(false),
+            signs_of_life: AtomicU64::new(0),
+            checkpoints,
+        };
+        (guard, receiver)
+    }
+
+    /// Statements that end before `deadline` may be sent.
+    pub(crate) fn open(&self, deadline: Duration) {
+        self.deadline.send_replace(deadline);
+    }
+
+    /// No statement may be sent.
+    pub(crate) fn close(&self) {
+        self.deadline.send_replace(Duration::ZERO);
+    }
+
+    /// Waits until a statement that takes at most `timeout` ends within the lease. The run's heartbeat moves the
+    /// deadline on; a run that loses the lease drops the task that waits here.
+    pub(crate) async fn admit(&self, clock: &impl Clock, timeout: Duration) -> Result<Permit<'_>, RunEnded> {
+        let mut deadline = self.deadline.subscribe();
+        deadline.wait_for(|deadline| clock.now() + timeout <= *deadline).await.map_err(|_| RunEnded)?;
+        self.under_way.send_modify(|count| *count += 1);
+        Ok(Permit { guard: self, ended: false })
+    }
+
+    /// Ends once no statement is under way.
+    pub(crate) async fn quiet(&self) {
+        // The sender is this guard's own: it outlives the wait.
+        let _ = self.under_way.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    /// Whether a statement of the task has an unknown outcome: it may still land.
+    pub(crate) fn has_unknown(&self) -> bool {
+        self.unknown.load(SeqCst)
+    }
+
+    /// The task is getting on.
+    pub(crate) fn note_progress(&self) {
+        self.signs_of_life.fetch_add(1, SeqCst);
+    }
+
+    pub(crate) fn signs_of_life(&self) -> u64 {
+        self.signs_of_life.load(SeqCst)
+    }
+
+    /// Returns once the checkpoint is in the ledger.
+    pub(crate) async fn save(&self, position: String) -> Result<(), RunEnded> {
+        let (stored, answer) = oneshot::channel();
+        self.checkpoints.send(Checkpoint { position, stored }).await.map_err(|_| RunEnded)?;
+        answer.await.map_err(|_| RunEnded)
+    }
+}

@@ -1,0 +1,11 @@
+//! What a code task is given and what it returns.
+
+mod context;
+mod error;
+mod guard;
+
+pub use context::TaskContext;
+pub(crate) use error::TaskPanic;
+pub use error::{TaskError, TaskResult};
+pub(crate) use guard::Checkpoint;
+pub use guard::Guard;
