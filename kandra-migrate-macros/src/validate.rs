@@ -55,7 +55,8 @@ pub(crate) fn validate(
         let up = items::validate(&content, &module.name, &mut errors);
         // With arguments that are wrong it is not known whether the migration may reach outside.
         if let Some(arguments) = &arguments {
-            reach::validate(&content, arguments, crate_names, &mut errors);
+            let attributes = tree::without_invisible_groups(module.attributes.clone());
+            reach::validate(&attributes, &content, arguments, crate_names, &mut errors);
         }
         up
     });

@@ -74,13 +74,16 @@ impl Reducer<'_> {
         if is_jump_statement(&content) {
             content.pop();
         }
-        // Braces around nothing but braces.
-        while content.len() == 1
-            && let Some(nested) = content[0].braced()
-        {
-            content = nested.to_owned();
-        }
+        let content = innermost(&content).to_vec();
         if is_single_expression(&content) { content } else { vec![Token::Group(Delimiter::Brace, content)] }
+    }
+}
+
+/// What is within braces that are around nothing but braces.
+fn innermost(content: &[Token]) -> &[Token] {
+    match content {
+        [only] => only.braced().map_or(content, innermost),
+        _ => content,
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod macros;
 mod paths;
+#[cfg(test)]
+mod tests;
 
 use proc_macro2::{Delimiter, Ident, Span, TokenTree};
 
@@ -9,7 +11,9 @@ use self::macros::Macros;
 use super::tree::{Tree, is_colons};
 use super::{Arguments, Errors};
 
+/// Judges the attributes of the module as well as its content.
 pub(super) fn validate(
+    attributes: &[TokenTree],
     content: &[TokenTree],
     arguments: &Arguments,
     crate_names: &[String],
@@ -23,6 +27,7 @@ pub(super) fn validate(
         may_reach: arguments.reaches_outside.is_some(),
         errors,
     };
+    scan.walk(attributes, Place::default());
     scan.walk(content, Place::default());
 }
 
