@@ -31,9 +31,9 @@ impl Answered {
     {
         let answered = Arc::new(Self::default());
         statement.set_history_listener(answered.clone());
-        let mut sent = pin!(send(statement));
+        let mut request = pin!(send(statement));
         // The listener is called from within this very poll, so there is nothing else to wake for.
-        std::future::poll_fn(|context| match sent.as_mut().poll(context) {
+        std::future::poll_fn(|context| match request.as_mut().poll(context) {
             Poll::Ready(result) => Poll::Ready(result.map(drop)),
             Poll::Pending if answered.0.load(SeqCst) => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,

@@ -85,14 +85,16 @@ impl Partition {
     }
 
     fn insert(&self, key: Key, cells: &Cells) -> String {
-        let cells: Vec<_> = cells.iter().filter(|(_, value)| **value != Value::Null).collect();
-        let names: String = cells.iter().map(|(name, _)| format!(r#", "{name}""#)).collect();
-        let values: String = cells.iter().map(|(_, value)| format!(", {}", literal::value(value))).collect();
         let Key { kind, version, n } = key;
-        let (table, keyspace, scope, kind) = (&self.table, &self.keyspace, &self.scope, kind.number());
-        format!(
-            r#"INSERT INTO {table} ("keyspace_name", "scope", "kind", "version", "n"{names}) VALUES ({keyspace}, {scope}, {kind}, {version}, {n}{values}) IF NOT EXISTS"#
-        )
+        let mut names = ["keyspace_name", "scope", "kind", "version", "n"].map(literal::identifier).to_vec();
+        let mut values = vec![self.keyspace.clone(), self.scope.clone()];
+        values.extend([i64::from(kind.number()), version, n].map(|number| number.to_string()));
+        for (name, value) in cells.iter().filter(|(_, value)| **value != Value::Null) {
+            names.push(literal::identifier(name));
+            values.push(literal::value(value));
+        }
+        let (table, names, values) = (&self.table, names.join(", "), values.join(", "));
+        format!("INSERT INTO {table} ({names}) VALUES ({values}) IF NOT EXISTS")
     }
 
     /// `None` where no cell changes: a row that was touched and is as before.
@@ -166,7 +168,7 @@ mod tests {
                 r#"BEGIN BATCH UPDATE "ops"."ledger" SET "rev" = 1"#,
                 &format!(r#"{WHERE} "kind" = 0 AND "version" = 0 AND "n" = 0 IF "op" = null AND "cmd_op" = null;"#),
                 r#"INSERT INTO "ops"."ledger" ("keyspace_name", "scope", "kind", "version", "n", "name")"#,
-                r#"VALUES ('shop', 'main', 1, 7, 0, 'it''s') IF NOT EXISTS;"#,
+                "VALUES ('shop', 'main', 1, 7, 0, 'it''s') IF NOT EXISTS;",
                 &format!(r#"UPDATE "ops"."ledger" SET "attempts" = 1 {WHERE} "kind" = 2 AND "version" = 7 AND "n" = 0;"#),
                 &format!(r#"DELETE FROM "ops"."ledger" {WHERE} "kind" = 1 AND "version" = 6 AND "n" = 0;"#),
                 "APPLY BATCH",
