@@ -123,6 +123,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.release(known).await?;
                 return Err(Halt::Failed(Problem::Shutdown));
             }
+            if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
+                known = obeyed;
+                continue;
+            }
             known = match action {
                 Action::Begin { version, .. } | Action::Complete { version }
                     if self.inherited.remove(&version) =>
@@ -153,6 +157,55 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     return self.release(known).await;
                 }
             };
+        }
+    }
+
+    /// Does what an operator has asked for, if that concerns the next action. `Some` where it is to be decided anew.
+    async fn obey(
+        &mut self,
+        action: &Action,
+        ledger: &Ledger,
+        known: &mut Vec<Transition>,
+    ) -> Result<Option<Vec<Transition>>, Halt> {
+        let Some(head) = ledger.head() else { return Ok(None) };
+        match *action {
+            Action::Complete { version } if head.pauses(version) => {
+                // All its steps are done: there is nothing left to pause.
+                let note = format!("pause of {version} came too late");
+                known.extend([Transition::ClearCommand, Transition::Note(note)]);
+                Ok(None)
+            }
+            Action::Begin { version, .. } | Action::Resume { version, .. } | Action::Repair { version }
+                if head.pauses(version) =>
+            {
+                let reason = head.command_text();
+                let mut write = std::mem::take(known);
+                if ledger.version_state(version) == VersionState::Queued {
+                    self.release(write).await?;
+                    return Err(Halt::Failed(self.paused(version, reason)));
+                }
+                self.drain_data().await?;
+                write.push(Transition::ClearCommand);
+                let n = action.step().unwrap_or_default();
+                Err(self.pause(version, n, reason, write).await)
+            }
+            Action::Blocked { version } if head.resumes(version) => {
+                let mut write = std::mem::take(known);
+                write.extend([Transition::Unpause { version }, Transition::ClearCommand]);
+                self.commit(&write).await?;
+                Ok(Some(Vec::new()))
+            }
+            Action::Begin { version, .. } if ledger.version_state(version) == VersionState::Queued => {
+                let held = head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
+                if held <= 0 {
+                    return Ok(None);
+                }
+                let reason = head.hold_reason.clone().unwrap_or_default();
+                self.release(std::mem::take(known)).await?;
+                let left = Duration::from_millis(u64::try_from(held).unwrap_or_default());
+                Err(Halt::Failed(Problem::OnHold { left, reason }))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -338,15 +391,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             None => reason,
         };
         known.push(Transition::Pause { version, n, error: reason.clone() });
-        match self.lease.commit(&known).await {
-            Ok(_) => {
-                let entry = self.entry(version);
-                Halt::Failed(Problem::Paused {
-                    version: entry.version(),
-                    name: entry.name().to_owned(),
-                    reason,
-                })
-            }
+        match self.commit(&known).await {
+            Ok(_) => Halt::Failed(self.paused(version, reason)),
             Err(halt) => halt,
         }
     }
@@ -426,9 +472,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     }
 
     fn blocked(&self, version: i64) -> Problem {
+        let row = self.lease.ledger().version(version);
+        self.paused(version, row.and_then(|row| row.error.clone()).unwrap_or_default())
+    }
+
+    fn paused(&self, version: i64, reason: String) -> Problem {
         let entry = self.entry(version);
-        let reason =
-            self.lease.ledger().version(version).and_then(|row| row.error.clone()).unwrap_or_default();
         Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
     }
 

@@ -12,7 +12,7 @@ use super::settings::Settings;
 use crate::clock::{Clock, Dice};
 use crate::error::Problem;
 use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
-use crate::store::{Answer, ReadLevel, Slice, Store, StoreError, Tokens};
+use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
 
 /// What became of a conditional write.
@@ -33,6 +33,8 @@ pub struct Identity {
     pub owner: Uuid,
     /// Host, process and application.
     pub info: String,
+    /// Why, where a person runs it.
+    pub reason: Option<String>,
 }
 
 /// The lease of one run, with the ledger as its last known write left it.
@@ -43,6 +45,8 @@ pub(crate) struct Lease<'a, S, C> {
     settings: &'a Settings,
     identity: &'a Identity,
     ledger: Ledger,
+    /// The server's clock in milliseconds since the epoch, and when it said so.
+    server: Option<(i64, Duration)>,
     /// Nothing that may end later than this is sent.
     deadline: Duration,
     /// The guard of the code task that runs now.
@@ -70,8 +74,17 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             serial_cl: settings.serial_cl,
         };
         let ledger = Ledger { head: seen, ..Ledger::default() };
-        let mut lease =
-            Self { store, clock, dice, settings, identity, ledger, deadline: Duration::ZERO, guard: None };
+        let mut lease = Self {
+            store,
+            clock,
+            dice,
+            settings,
+            identity,
+            ledger,
+            server: None,
+            deadline: Duration::ZERO,
+            guard: None,
+        };
         match lease.commit(&[Transition::Acquire(takeover)]).await? {
             Committed::Applied => {}
             Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
@@ -87,6 +100,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// The state after these transitions, as if they were written.
     pub(crate) fn after(&self, transitions: &[Transition]) -> Result<Ledger, Halt> {
         Ok(self.ledger.after(&self.writer(), transitions)?)
+    }
+
+    /// The server's clock now, in milliseconds since the epoch, as far as it is known.
+    pub(crate) fn server_ms(&self) -> Option<i64> {
+        let (server_ms, at) = self.server?;
+        Some(server_ms + millis(self.clock.now().saturating_sub(at)))
     }
 
     /// Whether the last known write left the lease with this run.
@@ -160,10 +179,11 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// this run left it.
     pub(crate) async fn reload(&mut self, catalog: &Catalog) -> Result<(), Halt> {
         let give_up = self.clock.now() + self.settings.margin();
-        let mut rows = self.read_serial(Slice::Versions, give_up).await?;
+        let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
+        self.server = server_ms.map(|server_ms| (server_ms, self.clock.now()));
         let versions = fold(rows.clone())?;
         if let Some(entry) = catalog.pending(&versions).next() {
-            rows.extend(self.read_serial(Slice::StepsFrom(entry.version().get()), give_up).await?);
+            rows.extend(self.read_serial(Slice::StepsFrom(entry.version().get()), give_up).await?.rows);
         }
         let ledger = fold(rows)?;
         if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {
@@ -174,7 +194,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     }
 
     fn writer(&self) -> Writer {
-        Writer { owner: self.identity.owner, info: self.identity.info.clone(), wall_ms: self.clock.wall_ms() }
+        Writer {
+            owner: self.identity.owner,
+            info: self.identity.info.clone(),
+            wall_ms: self.clock.wall_ms(),
+            reason: self.identity.reason.clone(),
+        }
     }
 
     fn transaction(&self, transitions: &[Transition]) -> Result<Transaction, Halt> {
@@ -201,7 +226,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     async fn see_command(&mut self) -> Result<(), Halt> {
         let give_up = self.clock.now() + self.settings.margin();
-        let read = fold(self.read_serial(Slice::Head, give_up).await?)?;
+        let read = fold(self.read_serial(Slice::Head, give_up).await?.rows)?;
         let Some(theirs) = read.head else { return Err(Halt::Lost) };
         match &mut self.ledger.head {
             Some(ours) if ours.op == theirs.op => {
@@ -212,11 +237,11 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         }
     }
 
-    async fn read_serial(&self, slice: Slice, give_up: Duration) -> Result<Vec<(Key, Cells)>, Halt> {
+    async fn read_serial(&self, slice: Slice, give_up: Duration) -> Result<Rows, Halt> {
         let mut backoff = Backoff::of_writes();
         loop {
             match self.store.read(slice, ReadLevel::Serial).await {
-                Ok(rows) => return Ok(rows.rows),
+                Ok(rows) => return Ok(rows),
                 Err(error @ (StoreError::Unknown(_) | StoreError::Passing(_))) => {
                     let pause = backoff.pause(self.dice);
                     if self.clock.now() + pause >= give_up {

@@ -18,13 +18,15 @@ use super::verify::verify;
 use crate::clock::{Clock, Dice};
 use crate::error::{Error, Problem};
 use crate::ledger::{Event, FAILED, FORMAT, Head, Ledger};
-use crate::migration::Version;
 use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
 use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
 
 /// How long the creation of the ledger's table may take; a hundred instances may do it at once.
 const CREATE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest pause before a version that is left alone is looked at again.
+const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);
 
 /// The newest events, among which a failure is that has just ended an epoch.
 const FAILURE_EVENTS_MAX: i32 = 10;
@@ -74,8 +76,8 @@ enum Standing {
     Lapsed(Head),
     /// Somebody has it.
     Held,
-    /// The first pending version has failed, and is left alone for a while.
-    Failed(Version, Patience),
+    /// The first pending version is not begun for a while, or this is the error.
+    NotYet(Duration, Problem),
 }
 
 impl<'a, S, C, X> Run<'a, S, C, X>
@@ -153,7 +155,7 @@ where
                         return Ok(());
                     }
                 }
-                Standing::Failed(version, patience) => self.leave_alone(version, patience).await?,
+                Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
                 Standing::Held => match self.settings.wait {
                     Wait::Fail => return Err(Problem::Held { holder: self.holder() }),
                     Wait::ReturnPending => {
@@ -181,6 +183,7 @@ where
         }
         let rows = self.read(Slice::Versions, ReadLevel::Quorum).await?;
         let returned = self.clock.now();
+        let server_ms = rows.server_ms;
         let ledger = self.fold(rows)?;
         self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
@@ -193,6 +196,9 @@ where
         }
         self.catalog.compile(&ledger, &self.destination)?;
         self.fail_if_paused(&ledger)?;
+        if let Some((left, reason)) = self.hold(&ledger, server_ms) {
+            return Ok(Standing::NotYet(left, Problem::OnHold { left, reason }));
+        }
         let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
         self.check_head(&head)?;
         if head.fmt_write > FORMAT {
@@ -221,26 +227,39 @@ where
         let server_ms = rows.server_ms;
         let journal = self.fold(rows)?;
         let entry = self.catalog.get(version.get()).filter(|_| ledger.version(version.get()).is_none());
-        Ok(match entry.and_then(|entry| patience(&journal, entry, server_ms)) {
-            Some(patience) => Standing::Failed(version, patience),
-            None => Standing::Free(Some(head)),
-        })
+        let Some((entry, patience)) =
+            entry.and_then(|entry| Some((entry, patience(&journal, entry, server_ms)?)))
+        else {
+            return Ok(Standing::Free(Some(head)));
+        };
+        let Patience { left, failures, reason } = patience;
+        let name = entry.name().to_owned();
+        Ok(Standing::NotYet(left, Problem::BackingOff { version, name, failures, left, reason }))
     }
 
-    async fn leave_alone(&mut self, version: Version, patience: Patience) -> Result<(), Problem> {
+    /// How long an operator holds back the first pending version, if it is not begun.
+    fn hold(&self, ledger: &Ledger, server_ms: Option<i64>) -> Option<(Duration, String)> {
+        let head = ledger.head()?;
+        let entry = self.catalog.pending(ledger).next()?;
+        if ledger.version(entry.version().get()).is_some() {
+            return None;
+        }
+        let left = u64::try_from(head.hold_until? - server_ms?).ok().filter(|left| *left > 0)?;
+        Some((Duration::from_millis(left), head.hold_reason.clone().unwrap_or_default()))
+    }
+
+    async fn leave_alone(&mut self, left: Duration, problem: Problem) -> Result<(), Problem> {
         let waited = self.clock.now().saturating_sub(self.started);
         let limit = match self.settings.wait {
             Wait::UpTo(limit) => limit.saturating_sub(waited),
             Wait::Fail | Wait::ReturnPending => Duration::ZERO,
         };
-        if patience.left > limit {
-            let name =
-                self.catalog.get(version.get()).map(|entry| entry.name().to_owned()).unwrap_or_default();
-            let Patience { left, failures, reason } = patience;
-            return Err(Problem::BackingOff { version, name, failures, left, reason });
+        if left > limit {
+            return Err(problem);
         }
-        tracing::info!(%version, left = ?patience.left, "the version failed lately and is left alone for a while");
-        let pause = patience.left + self.dice.jitter(self.settings.start_jitter);
+        tracing::info!(%problem, "waits");
+        // A hold may be taken back, and an edited image may come: not all of it is slept at once.
+        let pause = left.min(LEFT_ALONE_LONGEST) + self.dice.jitter(self.settings.start_jitter);
         tokio::select! {
             () = self.clock.sleep(pause) => Ok(()),
             () = self.shutdown.requested() => Err(Problem::Shutdown),
@@ -362,10 +381,16 @@ where
     }
 
     fn fail_if_paused(&self, ledger: &Ledger) -> Result<(), Problem> {
-        let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(()) };
+        let Some((entry, head)) = self.catalog.pending(ledger).next().zip(ledger.head()) else {
+            return Ok(());
+        };
+        let version = entry.version().get();
         match stance(ledger, entry) {
-            Stance::Stopped(reason) => {
-                Err(Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason })
+            Stance::Stopped(_) if head.resumes(version) => Ok(()),
+            Stance::Stopped(reason) => Err(paused(entry, reason)),
+            // It is not begun, and nobody is to begin it.
+            Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
+                Err(paused(entry, head.command_text()))
             }
             _ => Ok(()),
         }
@@ -496,6 +521,10 @@ where
             }
         }
     }
+}
+
+fn paused(entry: &Entry, reason: String) -> Problem {
+    Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
 }
 
 pub(crate) fn pending(catalog: &Catalog, ledger: &Ledger) -> Vec<MigrationReport> {

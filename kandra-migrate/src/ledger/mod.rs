@@ -1,6 +1,7 @@
 //! The ledger: what its rows mean, and which changes of them are legal. Pure: no driver, no clock.
 
 mod cell;
+mod command;
 mod event;
 mod frontier;
 mod history;
@@ -10,6 +11,7 @@ mod transaction;
 mod transition;
 
 pub use cell::{Cells, Key, Kind, Value};
+pub use command::{Command, CommandKind};
 pub use event::Event;
 pub(crate) use frontier::frontier;
 pub use history::{Ledger, LedgerError};

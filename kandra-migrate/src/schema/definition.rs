@@ -86,7 +86,7 @@ pub(crate) const COLUMNS: [(&str, &str); 52] = [
 ];
 
 /// Columns of a head that are read.
-const HEAD: [&str; 19] = [
+const HEAD: [&str; 21] = [
     "fmt_read",
     "fmt_write",
     "epoch",
@@ -104,6 +104,8 @@ const HEAD: [&str; 19] = [
     "cmd",
     "cmd_version",
     "cmd_op",
+    "cmd_by",
+    "cmd_reason",
     "hold_until",
     "hold_reason",
 ];
@@ -137,7 +139,7 @@ const STEP: [&str; 12] = [
     "checksum",
 ];
 
-const EVENT: [&str; 4] = ["at", "actor", "event", "error"];
+const EVENT: [&str; 5] = ["at", "actor", "event", "error", "reason"];
 
 const LOCK: [&str; 4] = ["mode", "holder", "holder_scope", "holder_version"];
 

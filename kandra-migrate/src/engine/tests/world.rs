@@ -262,7 +262,7 @@ pub(super) async fn run_with(
     Run::new(
         (world, &clock, &dice, world),
         &settings,
-        Identity { owner, info: format!("host pid {}", owner.as_u128() % 1000) },
+        Identity { owner, info: format!("host pid {}", owner.as_u128() % 1000), reason: None },
         Catalog::new(migrations, settings.up_to),
         destination,
         shutdown,
