@@ -50,7 +50,7 @@ pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::cql::SchemaChange;
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Executor, Identity, NoAgreement, Run, Send, SendError,
+        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
         Settings, Shutdown,
     };
     pub use crate::ledger::*;

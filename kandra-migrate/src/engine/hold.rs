@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
 use super::decide::{Action, decide};
+use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
 use super::lease::{Committed, Lease};
 use super::perform::StepEnd;
-use super::settings::Settings;
 use super::shutdown::Shutdown;
 use super::verify::verify;
-use crate::clock::{Clock, Dice};
+use crate::clock::Clock;
 use crate::error::{At, Problem};
 use crate::ledger::{Intent, Ledger, StepState, Transition, VersionState};
 use crate::plan::{Step, StepKind};
@@ -24,11 +24,9 @@ use crate::store::Store;
 
 /// A run that has the lease.
 pub(crate) struct Holder<'a, S, C, X> {
+    pub(super) env: Env<'a, S, C>,
     pub(super) lease: Lease<'a, S, C>,
     pub(super) executor: &'a X,
-    pub(super) clock: &'a C,
-    pub(super) dice: &'a Dice,
-    pub(super) settings: &'a Settings,
     pub(super) catalog: &'a Catalog,
     pub(super) shutdown: &'a Shutdown,
     /// The node that gets this run's schema statements.
@@ -49,9 +47,9 @@ pub(crate) struct Holder<'a, S, C, X> {
 
 impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     pub(crate) fn new(
+        env: Env<'a, S, C>,
         lease: Lease<'a, S, C>,
-        (executor, clock, dice): (&'a X, &'a C, &'a Dice),
-        settings: &'a Settings,
+        executor: &'a X,
         catalog: &'a Catalog,
         shutdown: &'a Shutdown,
         data_in_flight_until: Duration,
@@ -62,11 +60,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             .filter(|version| lease.ledger().steps_of(*version).next().is_some())
             .collect();
         Self {
+            env,
             lease,
             executor,
-            clock,
-            dice,
-            settings,
             catalog,
             shutdown,
             coordinator: None,
@@ -226,7 +222,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             write.push(Transition::Claim(entry.claim(ledger)));
         }
         write.push(Transition::Intent(self.intent(version, step)));
-        self.begun.entry(version).or_insert_with(|| self.clock.now());
+        self.begun.entry(version).or_insert_with(|| self.env.clock.now());
         if !self.commit_with_step(write, known).await? {
             return Ok(Vec::new());
         }
@@ -248,7 +244,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             self.lease.ledger().step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
         let mut write = known.clone();
         write.push(Transition::Intent(self.intent(version, step)));
-        self.begun.entry(version).or_insert_with(|| self.clock.now());
+        self.begun.entry(version).or_insert_with(|| self.env.clock.now());
         if !self.commit_with_step(write, known).await? {
             return Ok(Vec::new());
         }
@@ -361,7 +357,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         if ledger.version_state(version) == VersionState::Queued {
             known.push(Transition::Claim(self.entry(version).claim(ledger)));
         }
-        let now = self.clock.now();
+        let now = self.env.clock.now();
         let took = now.saturating_sub(*self.begun.entry(version).or_insert(now));
         let frontier = self.catalog.frontier_with(&self.lease.after(&known)?, version);
         let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
@@ -376,7 +372,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             return Ok(());
         }
         let executor = self.executor;
-        let timeout = self.settings.agreement_timeout;
+        let timeout = self.env.settings.agreement_timeout;
         if let Err(source) = self.renewing(executor.agree(timeout)).await? {
             self.release(std::mem::take(known)).await?;
             return Err(Halt::Failed(Problem::no_agreement("after a schema statement", source)));
@@ -444,7 +440,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     pub(super) async fn renewing<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Halt> {
         let mut work = pin!(work);
         loop {
-            let beat = self.clock.sleep(self.settings.heartbeat);
+            let beat = self.env.clock.sleep(self.env.settings.heartbeat);
             tokio::select! {
                 biased;
                 result = &mut work => return Ok(result),

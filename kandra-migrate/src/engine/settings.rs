@@ -39,6 +39,8 @@ pub struct Settings {
     pub unreachable_after: Duration,
     /// The serial consistency, as the ledger stores it.
     pub serial_cl: &'static str,
+    /// The replication of the keyspace, if it is to be created where it is missing.
+    pub create_keyspace: Option<String>,
     /// The highest version to apply.
     pub up_to: Option<i64>,
 }
@@ -57,6 +59,7 @@ impl Default for Settings {
             stall_timeout: Duration::from_secs(600),
             unreachable_after: Duration::from_secs(60),
             serial_cl: "SERIAL",
+            create_keyspace: None,
             up_to: None,
         }
     }

@@ -114,16 +114,12 @@ pub(crate) enum Problem {
 
     #[error("{holder} is migrating")]
     Held { holder: String },
-    #[error("waited {} for {holder}, which is still migrating{}", human(*.waited), at_version(*.active))]
-    WaitedTooLong { holder: String, waited: Duration, active: Option<i64> },
+    #[error("waited {} for {holder}, which is still migrating", human(*.waited))]
+    WaitedTooLong { holder: String, waited: Duration },
     #[error("the run was asked to stop")]
     Shutdown,
     #[error("a bug of kandra-migrate: {0}")]
     Illegal(#[from] IllegalTransition),
-}
-
-fn at_version(active: Option<i64>) -> String {
-    active.map(|version| format!(" (version {version})")).unwrap_or_default()
 }
 
 impl Problem {

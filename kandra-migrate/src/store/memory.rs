@@ -150,4 +150,8 @@ impl Store for MemoryStore {
     async fn create(&self, _timeout: Duration) -> Result<(), CreateError> {
         Ok(())
     }
+
+    async fn create_keyspace(&self, _replication: &str, _timeout: Duration) -> Result<(), CreateError> {
+        Ok(())
+    }
 }

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Dice};
 use crate::engine::{
-    Catalog, CodeRun, Coordinator, Drained, Executor, Identity, NoAgreement, Run, Send, SendError, Settings,
-    Shutdown,
+    Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
+    Settings, Shutdown,
 };
 use crate::error::Error;
 use crate::ledger::{Ledger, Transaction};
@@ -158,6 +158,10 @@ impl Store for Arc<World> {
     async fn create(&self, _timeout: Duration) -> Result<(), CreateError> {
         Ok(())
     }
+
+    async fn create_keyspace(&self, _replication: &str, _timeout: Duration) -> Result<(), CreateError> {
+        Ok(())
+    }
 }
 
 impl Executor for Arc<World> {
@@ -260,8 +264,8 @@ pub(super) async fn run_with(
     let owner = dice.nonce();
     let destination = Destination { keyspace: "shop".to_owned(), session_keyspace: Some("shop".to_owned()) };
     Run::new(
-        (world, &clock, &dice, world),
-        &settings,
+        Env { store: world, clock: &clock, dice: &dice, settings: &settings },
+        world,
         Identity { owner, info: format!("host pid {}", owner.as_u128() % 1000), reason: None },
         Catalog::new(migrations, settings.up_to),
         destination,
