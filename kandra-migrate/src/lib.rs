@@ -1,5 +1,5 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
-mod clock; mod driver; mod engine; mod error; mod ledger; mod migration; mod plan; mod registry; mod report; mod schema; mod store; mod task;
+mod clock; mod cql; mod driver; mod engine; mod error; mod ledger; mod migration; mod plan; mod registry; mod report; mod schema; mod store; mod task;
 pub use error::{Code, Error, error_codes};
 pub use migration::{Migration, Version};
 pub use plan::{IntoPlan, Plan, Task, CodeNeedsIdempotentOrOnce, cql, code};

@@ -3,14 +3,12 @@
 pub(crate) mod agreement;
 pub(crate) mod bootstrap;
 pub(crate) mod definition;
+pub mod probe;
+pub mod shape;
 
-/// What a schema statement changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SchemaChange;
+#[cfg(test)]
+mod tests;
 
-/// Whether that is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
-    /// It is.
-    There,
-}
+pub use probe::Effect;
+
+pub use crate::cql::SchemaChange;
