@@ -22,6 +22,11 @@ impl TaskError {
     }
 }
 
+/// A code task panicked: its [`TaskError`] is made from this.
+#[derive(Debug, thiserror::Error)]
+#[error("panicked: {0}")]
+pub(crate) struct TaskPanic(pub(crate) String);
+
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for TaskError {
     fn from(error: E) -> Self {
         Self(error.into())
