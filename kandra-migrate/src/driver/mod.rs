@@ -1,9 +1,13 @@
 //! The `scylla` driver, used so that nothing is sent twice and the caller's session stays as it is.
 
+mod advice;
 mod answered;
+mod drain;
+mod executor;
 mod grid;
 mod node;
 mod outcome;
+mod panic;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -16,8 +20,10 @@ use scylla::policies::retry::{FallthroughRetryPolicy, RetryPolicy};
 use scylla::response::query_result::QueryResult;
 use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
+use uuid::Uuid;
 
 pub(crate) use answered::Answered;
+pub(crate) use executor::{CqlExecutor, ExecutorSettings};
 pub(crate) use grid::{Grid, Record, UnexpectedAnswer};
 pub(crate) use node::{Knock, knock, socket_address};
 pub(crate) use outcome::{Outcome, Request, is_from_server};
@@ -92,6 +98,11 @@ impl Database {
     /// The data centre that the session's own choice of nodes prefers, once a statement was answered.
     pub(crate) fn local_datacenter(&self) -> Option<&str> {
         self.local_datacenter.get()?.as_deref()
+    }
+
+    /// The node with this id, where the session knows it.
+    pub(crate) fn node(&self, host_id: Uuid) -> Option<Arc<Node>> {
+        self.session.get_cluster_state().get_node_by_host_id(host_id).cloned()
     }
 
     /// The nodes that the session talks to, or would if they were up.

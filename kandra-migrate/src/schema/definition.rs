@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::cql::quote;
 use crate::ledger::Kind;
 use crate::store::literal;
 
@@ -169,7 +170,7 @@ pub(crate) struct LedgerName {
 impl LedgerName {
     /// Both names, quoted.
     pub(crate) fn qualified(&self) -> String {
-        format!("{}.{}", literal::identifier(&self.keyspace), literal::identifier(&self.table))
+        format!("{}.{}", quote(&self.keyspace), quote(&self.table))
     }
 
     /// The table's id: the same for all who create it at once, so that their creations merge. A keyspace that was
@@ -182,9 +183,9 @@ impl LedgerName {
 
     /// The statement that creates it: the same, byte for byte, from all instances.
     pub(crate) fn create_statement(&self, id: Option<Uuid>) -> String {
-        let column = |(name, cql_type): &(&str, &str)| format!("{} {cql_type}", literal::identifier(name));
+        let column = |(name, cql_type): &(&str, &str)| format!("{} {cql_type}", quote(name));
         let columns = KEY.iter().chain(&COLUMNS).map(column).collect::<Vec<_>>().join(", ");
-        let [partition, clustering @ ..] = KEY.map(|(name, _)| literal::identifier(name));
+        let [partition, clustering @ ..] = KEY.map(|(name, _)| quote(name));
         let clustering = clustering.join(", ");
         let id = id.map(|id| format!("ID = '{id}' AND ")).unwrap_or_default();
         let comment = literal::text(COMMENT);

@@ -3,6 +3,7 @@
 pub(crate) mod agreement;
 pub(crate) mod bootstrap;
 pub(crate) mod definition;
+pub(crate) mod load;
 pub mod probe;
 pub mod shape;
 

@@ -2,14 +2,9 @@
 
 use crate::ledger::Value;
 
-/// A name, always quoted.
-pub(crate) fn identifier(name: &str) -> String {
-    quoted(name, '"')
-}
-
 /// A text.
 pub(crate) fn text(value: &str) -> String {
-    quoted(value, '\'')
+    format!("'{}'", value.replace('\'', "''"))
 }
 
 /// A value of a column.
@@ -21,19 +16,6 @@ pub(crate) fn value(value: &Value) -> String {
         Value::Uuid(uuid) => uuid.hyphenated().to_string(),
         Value::Bool(value) => value.to_string(),
     }
-}
-
-fn quoted(value: &str, quote: char) -> String {
-    let mut out = String::with_capacity(value.len() + 2);
-    out.push(quote);
-    for c in value.chars() {
-        if c == quote {
-            out.push(quote);
-        }
-        out.push(c);
-    }
-    out.push(quote);
-    out
 }
 
 #[cfg(test)]
@@ -48,9 +30,6 @@ mod tests {
         assert_eq!(text("''"), "''''''");
         assert_eq!(text(r#"a\n"$$--/*"#), r#"'a\n"$$--/*'"#);
         assert_eq!(text("two\nlines \u{1F980}"), "'two\nlines \u{1F980}'");
-        assert_eq!(identifier("Users"), "\"Users\"");
-        assert_eq!(identifier("a\"b"), "\"a\"\"b\"");
-        assert_eq!(identifier("it's"), "\"it's\"");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The ledger's statements as text.
 
+use crate::cql::quote;
 use crate::ledger::{Cells, Condition, Key, Kind, Mutation, Transaction, Value};
 use crate::schema::definition::{LedgerName, columns_of};
 use crate::store::Slice;
@@ -51,7 +52,7 @@ impl Partition {
                 columns.push(name);
             }
         }
-        let columns = columns.into_iter().map(literal::identifier).collect::<Vec<_>>().join(", ");
+        let columns = columns.into_iter().map(quote).collect::<Vec<_>>().join(", ");
         format!(r#"SELECT "kind", "version", "n", {columns}{extra} FROM {} WHERE {}"#, self.table, r#where)
     }
 
@@ -86,11 +87,11 @@ impl Partition {
 
     fn insert(&self, key: Key, cells: &Cells) -> String {
         let Key { kind, version, n } = key;
-        let mut names = ["keyspace_name", "scope", "kind", "version", "n"].map(literal::identifier).to_vec();
+        let mut names = ["keyspace_name", "scope", "kind", "version", "n"].map(quote).to_vec();
         let mut values = vec![self.keyspace.clone(), self.scope.clone()];
         values.extend([i64::from(kind.number()), version, n].map(|number| number.to_string()));
         for (name, value) in cells.iter().filter(|(_, value)| **value != Value::Null) {
-            names.push(literal::identifier(name));
+            names.push(quote(name));
             values.push(literal::value(value));
         }
         let (table, names, values) = (&self.table, names.join(", "), values.join(", "));
