@@ -48,7 +48,7 @@ fn a_node_serves_and_keeps_its_data_through_pause_kill_and_stop() {
     assert_eq!(row(), "id  names\n7   {a, b}\n");
 
     node.stop().unwrap();
-    assert!(fs::read_to_string(node.log_path()).unwrap().contains("DRAINED"), "it said goodbye");
+    assert!(fs::read_to_string(node.log_path()).unwrap().contains("Announcing shutdown"), "in good order");
     node.start().unwrap();
     assert_eq!(row(), "id  names\n7   {a, b}\n");
 
