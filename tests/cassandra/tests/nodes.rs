@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use cassandra::{Cluster, Error, Settings, State, fresh_keyspace_name};
 
 const GONE_SECS_MAX: u64 = 30;
-const HOLD_SECS_MAX: u64 = 150;
+const HOLD_SECS_MAX: u64 = 300;
 
 /// What a holder is to hold: `private`, `shared`, or the port of a private cluster.
 const HOLD: &str = "KANDRA_TEST_HOLD";
