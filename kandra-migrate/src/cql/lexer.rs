@@ -159,7 +159,8 @@ impl<'a> Lexer<'a> {
     fn punctuation(&self) -> Result<usize, Fault> {
         match self.rest() {
             [b'<' | b'>' | b'!' | b'+' | b'-', b'=', ..] | [b'.', b'.', ..] => Ok(2),
-            [sign, ..] if b"()[]{}<>=+-*/%,.;:?".contains(sign) => Ok(1),
+            [b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'=', ..] => Ok(1),
+            [b'+' | b'-' | b'*' | b'/' | b'%' | b',' | b'.' | b';' | b':' | b'?', ..] => Ok(1),
             [0, ..] => Self::fault(CqlErrorKind::Nul, self.at),
             _ => {
                 let character = self.source[self.at..].chars().next().unwrap_or_default();
