@@ -155,7 +155,11 @@ impl Statement {
 }
 
 fn classify(cursor: &mut Cursor<'_>) -> Result<Classification, Fault> {
-    let first = cursor.peek().map(|token| token.text(cursor.source()).to_owned()).unwrap_or_default();
+    // What is not a word may be a value, which no message shows.
+    let Some(first) = cursor.peek().filter(|token| token.kind == TokenKind::Word) else {
+        return Err(cursor.expected("a statement"));
+    };
+    let first = first.text(cursor.source()).to_owned();
     match first.to_ascii_lowercase().as_str() {
         "insert" | "update" | "delete" | "begin" | "truncate" | "select" => data::classify(cursor),
         "create" | "alter" | "drop" | "grant" | "revoke" | "add" => ddl::classify(cursor),

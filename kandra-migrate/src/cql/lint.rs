@@ -152,8 +152,7 @@ fn schema_rules(change: &SchemaChange, messages: &mut Messages) {
         }
         _ => {}
     }
-    let no_grace = |options: &Options| matches!(options.get("gc_grace_seconds"), Some(OptionValue::Scalar(seconds)) if seconds.parse() == Ok(0));
-    if options_of(change).is_some_and(no_grace) {
+    if options_of(change).is_some_and(has_no_grace) {
         let message = "without gc_grace_seconds a deleted row comes back from a node that was down";
         messages.push((Rule::NoGrace, message.to_owned()));
     }
@@ -180,6 +179,11 @@ fn replication(options: &Options, messages: &mut Messages) {
             "with one replica, a node that is down is data that is gone".to_owned(),
         ));
     }
+}
+
+fn has_no_grace(options: &Options) -> bool {
+    let Some(OptionValue::Scalar(seconds)) = options.get("gc_grace_seconds") else { return false };
+    seconds.parse() == Ok(0)
 }
 
 fn options_of(change: &SchemaChange) -> Option<&Options> {

@@ -38,7 +38,7 @@ pub use mask::mask;
 pub use name::{QualifiedName, fold, quote};
 pub use normalise::{conditions, normalise};
 pub use position::Position;
-pub use script::{Piece, split, text};
+pub use script::{Piece, split, utf8};
 pub use statement::{Statement, one};
 pub use template::{Template, Value, Variables};
 pub use token::Span;
