@@ -10,7 +10,7 @@ use super::decide::{Action, decide};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
-use super::lease::{Committed, Lease};
+use super::lease::{Committed, Journal, Lease};
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
 use super::verify::verify;
@@ -408,7 +408,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Committed::Applied => Ok(true),
             Committed::CommandArrived => Ok(false),
             Committed::Conflict => {
-                self.lease.reload(self.catalog).await?;
+                self.lease.reload(Journal::Pending(self.catalog)).await?;
                 if !known.is_empty() {
                     self.commit(&known).await?;
                 }

@@ -26,6 +26,17 @@ pub(crate) enum Committed {
     Conflict,
 }
 
+/// Which part of the journal a holder reads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Journal<'a> {
+    /// That of all versions from the first pending one of this binary on.
+    Pending(&'a Catalog),
+    /// That of all versions from this one on.
+    From(i64),
+    /// None of it.
+    None,
+}
+
 /// What a run knows of itself.
 #[derive(Debug, Clone)]
 pub struct Identity {
@@ -55,7 +66,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
         identity: Identity,
-        catalog: &Catalog,
+        journal: Journal<'_>,
         seen: Option<Head>,
     ) -> Result<Self, Halt> {
         let takeover = Takeover {
@@ -73,7 +84,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             Committed::Applied => {}
             Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
         }
-        lease.reload(catalog).await?;
+        lease.reload(journal).await?;
         Ok(lease)
     }
 
@@ -159,15 +170,20 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         Ok(outcome)
     }
 
-    /// Reads head, versions and the journal of what is pending, and stays the holder only if the head is still as
+    /// Reads head, versions and the journal, and stays the holder only if the head is still as
     /// this run left it.
-    pub(crate) async fn reload(&mut self, catalog: &Catalog) -> Result<(), Halt> {
+    pub(crate) async fn reload(&mut self, journal: Journal<'_>) -> Result<(), Halt> {
         let give_up = self.env.clock.now() + self.env.settings.margin();
         let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
         self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
         let versions = fold(rows.clone())?;
-        if let Some(entry) = catalog.pending(&versions).next() {
-            rows.extend(self.read_serial(Slice::StepsFrom(entry.version().get()), give_up).await?.rows);
+        let from = match journal {
+            Journal::Pending(catalog) => catalog.pending(&versions).next().map(|entry| entry.version().get()),
+            Journal::From(version) => Some(version),
+            Journal::None => None,
+        };
+        if let Some(from) = from {
+            rows.extend(self.read_serial(Slice::StepsFrom(from), give_up).await?.rows);
         }
         let ledger = fold(rows)?;
         if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {

@@ -9,7 +9,7 @@ use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
-use super::lease::{Identity, Lease};
+use super::lease::{Identity, Journal, Lease};
 use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
@@ -77,7 +77,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let keyspace = destination.keyspace.clone();
         Self {
             env,
-            reader: Reader { env, shutdown: shutdown.clone(), keyspace, table },
+            reader: Reader { env, shutdown: shutdown.clone(), creates: true, keyspace, table },
             executor,
             identity,
             catalog,
@@ -187,7 +187,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        match Lease::acquire(self.env, self.identity.clone(), &self.catalog, seen).await {
+        match Lease::acquire(self.env, self.identity.clone(), Journal::Pending(&self.catalog), seen).await {
             Ok(lease) => self.lead(lease, data_in_flight_until).await,
             Err(Halt::Lost) => Ok(false),
             Err(Halt::Failed(problem)) => Err(problem),

@@ -1,5 +1,6 @@
 //! The engine over a database in memory, with a paused clock.
 
+mod operators;
 mod world;
 
 use std::sync::Arc;
