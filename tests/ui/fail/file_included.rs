@@ -7,7 +7,7 @@ mod drop_a {
     use kandra_migrate::prelude::*;
 
     fn up() -> impl IntoPlan {
-        cql(include_str!("a.cql"))
+        cql(include_str!("super.rs"))
     }
 }
 
