@@ -7,7 +7,7 @@ fn golden_vectors_hold_in_the_compiler() {
     for (rule, checksum, compiled) in VECTORS {
         assert_eq!(checksum, compiled, "{rule}");
     }
-    assert!(VECTORS.len() >= 80, "{} vectors are fewer than there were", VECTORS.len());
+    assert!(VECTORS.len() >= 200, "{} vectors are fewer than there were", VECTORS.len());
 }
 
 /// What a fragment of `macro_rules!` stands for comes to other macros in an invisible group.
