@@ -28,8 +28,8 @@ pub mod split_user_name {
         ]
     }
 
-    async fn fill(cx: TaskContext) -> TaskResult {
-        drop(std::future::ready(cx).await);
+    async fn fill(_: TaskContext) -> TaskResult {
+        std::future::ready(()).await;
         Ok(())
     }
 }

@@ -6,6 +6,9 @@ mod canon;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// Replaces an inline module by `const` of the module's name in upper case: the checksum of its content.
+///
+/// # Panics
+/// Where the module is not private, or has attributes.
 #[proc_macro_attribute]
 pub fn checksum(_: proc_macro::TokenStream, module: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let mut name = String::new();
