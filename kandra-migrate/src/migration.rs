@@ -62,7 +62,9 @@ pub struct Source {
 }
 
 impl Migration {
-    pub(crate) const fn new(source: Source) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(source: Source) -> Self {
         Self { source }
     }
 

@@ -10,6 +10,7 @@ mod ddl;
 mod digest;
 mod error;
 mod excerpt;
+mod identity;
 mod lexer;
 mod mask;
 mod name;

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use crate::error::Problem;
 use crate::ledger::{Claim, Ledger, frontier};
 use crate::migration::{Migration, Version};
-use crate::plan::{Step, Steps};
+use crate::plan::{Destination, Step, Steps};
 
 /// The binary's migrations by version.
 #[derive(Debug)]
-pub(crate) struct Catalog {
+pub struct Catalog {
     entries: BTreeMap<i64, Entry>,
 }
 
 /// One migration; its plan is compiled only once it is known to be pending.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     pub(crate) migration: &'static Migration,
     steps: Option<Steps>,
 }
@@ -54,7 +54,9 @@ impl Entry {
 }
 
 impl Catalog {
-    pub(crate) fn new(migrations: &[&'static Migration], up_to: Option<i64>) -> Self {
+    /// Of these migrations, up to and including a version.
+    #[must_use]
+    pub fn new(migrations: &[&'static Migration], up_to: Option<i64>) -> Self {
         let wanted = |migration: &&&Migration| up_to.is_none_or(|last| migration.version().get() <= last);
         let entries = migrations
             .iter()
@@ -83,21 +85,18 @@ impl Catalog {
 
     /// Compiles the plans of all pending versions, so that an error in the last of them is found before the first
     /// statement is sent.
-    pub(crate) fn compile(
-        &mut self,
-        ledger: &Ledger,
-        compile: impl Fn(&Migration) -> Result<Steps, Problem>,
-    ) -> Result<(), Problem> {
+    pub(crate) fn compile(&mut self, ledger: &Ledger, destination: &Destination) -> Result<(), Problem> {
         for (version, entry) in &mut self.entries {
             if entry.steps.is_none() && !ledger.is_completed(*version) {
-                entry.steps = Some(compile(entry.migration)?);
+                entry.steps = Some(Steps::compile(entry.migration, destination)?);
             }
         }
         Ok(())
     }
 
     /// The digest that the ledger's head has when just this binary's migrations are completed.
-    pub(crate) fn frontier(&self) -> String {
+    #[must_use]
+    pub fn frontier(&self) -> String {
         frontier(
             self.entries().map(|entry| (entry.version().get(), entry.name(), entry.migration.checksum())),
         )

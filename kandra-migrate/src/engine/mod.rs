@@ -4,23 +4,29 @@
 mod backoff;
 mod catalog;
 mod decide;
+mod env;
 mod executor;
 mod halt;
 mod hold;
 mod lease;
+mod patience;
 mod perform;
+mod reader;
 mod settings;
 mod shutdown;
+mod sighting;
 mod verify;
 mod watch;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use catalog::{Catalog, Entry};
+pub use catalog::{Catalog, Entry};
+pub use env::Env;
 pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
-pub(crate) use lease::Identity;
+pub use lease::Identity;
 pub use settings::{Settings, Wait};
 pub use shutdown::Shutdown;
 pub(crate) use verify::verify;
-pub(crate) use watch::{Run, pending};
+pub use watch::Run;
+pub(crate) use watch::pending;

@@ -5,7 +5,8 @@ mod steps;
 mod task;
 
 pub use into_plan::IntoPlan;
-pub(crate) use steps::{Destination, Repeat, Step, StepKind, Steps, Work};
+pub use steps::Destination;
+pub(crate) use steps::{Repeat, Step, StepKind, Steps, Work};
 pub(crate) use task::{Body, TaskFn};
 pub use task::{CodeNeedsIdempotentOrOnce, Task, code, cql};
 

@@ -116,11 +116,11 @@ pub(crate) struct Steps(Vec<Step>);
 
 /// Where statements are going to be sent.
 #[derive(Debug, Clone)]
-pub(crate) struct Destination {
+pub struct Destination {
     /// The keyspace that is migrated.
-    pub(crate) keyspace: String,
+    pub keyspace: String,
     /// The session's own keyspace, which names without one are of.
-    pub(crate) session_keyspace: Option<String>,
+    pub session_keyspace: Option<String>,
 }
 
 impl Steps {
