@@ -1,12 +1,29 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
-mod clock; mod cql; mod driver; mod engine; mod error; mod ledger; mod migration; mod plan; mod registry; mod report; mod schema; mod store; mod task;
+
+mod clock;
+mod cql;
+mod driver;
+mod engine;
+mod error;
+mod ledger;
+mod migration;
+mod plan;
+mod registry;
+mod report;
+//mod runner;
+mod schema;
+mod store;
+mod task;
+
+pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
+//pub use kandra_migrate_macros::migration;
 pub use migration::{Migration, Version};
-pub use plan::{IntoPlan, Plan, Task, CodeNeedsIdempotentOrOnce, cql, code};
+pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, Plan, Task, code, cql};
 pub use registry::Registry;
-pub use report::{MigrationReport, Outcome, Report};
+pub use report::{MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status};
+//pub use runner::{LEDGER_TABLE, Runner};
 pub use task::{TaskContext, TaskError, TaskResult};
-pub use kandra_migrate_macros::*;
 
 /// What the macros expand to; no part of the API.
 #[doc(hidden)]
@@ -25,6 +42,25 @@ pub mod __private {
     pub fn into_plan(plan: impl IntoPlan) -> Plan {
         plan.into_plan()
     }
+}
+
+/// The engine and what it stands on, for this project's own tests and simulator; no part of the API.
+#[doc(hidden)]
+pub mod __internals {
+    pub use crate::clock::{Clock, Dice, SystemClock};
+    pub use crate::cql::SchemaChange;
+    pub use crate::engine::{
+        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
+        Settings, Shutdown,
+    };
+    pub use crate::ledger::*;
+    pub use crate::plan::Destination;
+    pub use crate::schema::Effect;
+    pub use crate::store::{
+        Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
+        Tokens,
+    };
+    pub use crate::task::Guard;
 }
 
 /// What a migration's module usually needs.

@@ -23,6 +23,13 @@ impl Version {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for Version {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0)
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -55,7 +62,9 @@ pub struct Source {
 }
 
 impl Migration {
-    pub(crate) const fn new(source: Source) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(source: Source) -> Self {
         Self { source }
     }
 

@@ -95,6 +95,16 @@ impl Executor for CqlExecutor {
         Ok(probe::observe(change, schema.as_ref()))
     }
 
+    async fn advice(&self) -> Vec<String> {
+        let ExecutorSettings { keyspace, statement_timeout, .. } = &self.settings;
+        let replication = load::replication(&self.database, keyspace, *statement_timeout).await;
+        // A look that fails is none of the run's business.
+        let Ok(Some(replication)) = replication else { return Vec::new() };
+        let nodes = self.database.nodes();
+        let datacenters: Vec<_> = nodes.iter().filter_map(|node| node.datacenter.as_deref()).collect();
+        replication.advice(keyspace, &datacenters)
+    }
+
     async fn run(&self, task: CodeRun) -> TaskResult {
         let CodeRun { name: _, function, guard, timestamp_us, idempotent, attempt, checkpoint } = task;
         let context = TaskContext::new(ContextParts {

@@ -25,7 +25,7 @@ pub(crate) use answered::Answered;
 pub(crate) use executor::{CqlExecutor, ExecutorSettings};
 pub(crate) use grid::{Grid, Record, UnexpectedAnswer};
 pub(crate) use node::{Knock, knock, socket_address};
-pub(crate) use outcome::{Outcome, Request};
+pub(crate) use outcome::{Outcome, Request, is_from_server};
 
 /// The caller's session. Every statement says by itself how it is to be sent, so that no profile of the session
 /// decides: once, at this consistency, within this time.

@@ -127,6 +127,11 @@ impl Outcome {
     }
 }
 
+/// Whether a server answered, if only that replicas do not; otherwise nobody did.
+pub(crate) fn is_from_server(error: &(dyn Error + 'static)) -> bool {
+    matches!(error.downcast_ref(), Some(ExecutionError::LastAttemptError(RequestAttemptError::DbError(..))))
+}
+
 impl StoreError {
     pub(crate) fn from_execution(error: ExecutionError, request: Request) -> Self {
         let outcome = Outcome::of(&error, request);

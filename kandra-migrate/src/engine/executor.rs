@@ -100,7 +100,13 @@ pub trait Executor: std::marker::Send + Sync {
     ) -> impl Future<Output = Drained> + std::marker::Send;
 
     /// Looks whether the effect of a schema statement is there.
-    fn probe(&self, change: &SchemaChange) -> impl Future<Output = Result<Effect, SendError>> + std::marker::Send;
+    fn probe(
+        &self,
+        change: &SchemaChange,
+    ) -> impl Future<Output = Result<Effect, SendError>> + std::marker::Send;
+
+    /// What should be looked at in the keyspace, although everything works: its replication, for one.
+    fn advice(&self) -> impl Future<Output = Vec<String>> + std::marker::Send;
 
     /// Runs a code task. A panic in it is an error.
     fn run(&self, task: CodeRun) -> impl Future<Output = TaskResult> + std::marker::Send;

@@ -1,3 +1,32 @@
-//! The engine.
+//! The engine: what a run does, from its first look to its last write. It knows stores, clocks and executors by their
+//! traits only.
+
+mod backoff;
+mod catalog;
+mod decide;
+mod env;
 mod executor;
-pub use executor::*;
+mod halt;
+mod hold;
+mod lease;
+mod patience;
+mod perform;
+mod reader;
+mod settings;
+mod shutdown;
+mod sighting;
+mod verify;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use catalog::{Catalog, Entry};
+pub use env::Env;
+pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
+pub use lease::Identity;
+pub use settings::{Settings, Wait};
+pub use shutdown::Shutdown;
+pub(crate) use verify::verify;
+pub use watch::Run;
+pub(crate) use watch::pending;

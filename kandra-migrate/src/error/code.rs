@@ -66,6 +66,8 @@ codes! {
     TableIdRefused = km0010 "0010",
     /// The ledger has rows that no version of this crate writes.
     LedgerUnreadable = km0011 "0011",
+    /// The server refused a statement of the ledger.
+    LedgerRefused = km0012 "0012",
     /// An applied migration was edited.
     ChecksumMismatch = km0020 "0020",
     /// A pending version is below an applied one.
@@ -102,6 +104,10 @@ codes! {
     Paused = km0052 "0052",
     /// Another instance's step failed.
     FailedElsewhere = km0053 "0053",
+    /// A version has failed lately and is not tried again yet.
+    BackingOff = km0054 "0054",
+    /// An operator holds back what is not begun yet.
+    OnHold = km0055 "0055",
     /// Another instance holds the lease, and this run does not wait.
     Held = km0060 "0060",
     /// The wait for another instance took too long.

@@ -18,7 +18,7 @@ pub(crate) struct At {
     pub(crate) version: Version,
     pub(crate) name: String,
     /// From 1.
-    pub(crate) step: usize,
+    pub(crate) step: i64,
     pub(crate) steps: usize,
     pub(crate) task: String,
     /// `file:line`.
@@ -54,14 +54,23 @@ pub(crate) enum Problem {
     ConditionalRefused { keyspace: String, source: Cause },
     #[error("{context}: {source}")]
     NoAgreement { context: String, source: Cause },
-    #[error("table {table} is missing, and the server does not take table ids, so that a hundred instances that create it at once may make two")]
+    #[error(
+        "table {table} is missing, and the server does not take table ids, so that a hundred instances that create it at once may make two"
+    )]
     TableIdRefused { table: String },
 
-    #[error("version {version} {name} ({location}) is applied with checksum {stored}, and this binary has {ours}")]
+    #[error("the server refused a statement of the ledger: {source}")]
+    LedgerRefused { source: Cause },
+
+    #[error(
+        "version {version} {name} ({location}) is applied with checksum {stored}, and this binary has {ours}"
+    )]
     ChecksumMismatch { version: Version, name: String, location: String, stored: String, ours: String },
     #[error("version {version} {name} ({location}) is not applied, and version {newest} already is")]
     BelowFrontier { version: Version, name: String, location: String, newest: i64 },
-    #[error("version {version} {name} is applied, and this binary does not have it, although it has version {newest}")]
+    #[error(
+        "version {version} {name} is applied, and this binary does not have it, although it has version {newest}"
+    )]
     DivergentHistory { version: i64, name: String, newest: Version },
 
     #[error("the registry has no migrations")]
@@ -97,18 +106,20 @@ pub(crate) enum Problem {
     #[error("version {version} {name} failed on {holder}: {reason}")]
     FailedElsewhere { version: Version, name: String, holder: String, reason: String },
 
+    #[error("version {version} {name} has failed {failures} times and is tried again in {}: {reason}", human(*.left))]
+    BackingOff { version: Version, name: String, failures: i64, left: Duration, reason: String },
+
+    #[error("nothing is begun for another {}, by an operator's hold: {reason}", human(*.left))]
+    OnHold { left: Duration, reason: String },
+
     #[error("{holder} is migrating")]
     Held { holder: String },
-    #[error("waited {} for {holder}, which is still migrating{}", human(*.waited), at_version(*.active))]
-    WaitedTooLong { holder: String, waited: Duration, active: Option<i64> },
+    #[error("waited {} for {holder}, which is still migrating", human(*.waited))]
+    WaitedTooLong { holder: String, waited: Duration },
     #[error("the run was asked to stop")]
     Shutdown,
     #[error("a bug of kandra-migrate: {0}")]
     Illegal(#[from] IllegalTransition),
-}
-
-fn at_version(active: Option<i64>) -> String {
-    active.map(|version| format!(" (version {version})")).unwrap_or_default()
 }
 
 impl Problem {
@@ -125,6 +136,7 @@ impl Problem {
             Self::ConditionalRefused { .. } => Code::ConditionalRefused,
             Self::NoAgreement { .. } => Code::NoAgreement,
             Self::TableIdRefused { .. } => Code::TableIdRefused,
+            Self::LedgerRefused { .. } => Code::LedgerRefused,
             Self::ChecksumMismatch { .. } => Code::ChecksumMismatch,
             Self::BelowFrontier { .. } => Code::BelowFrontier,
             Self::DivergentHistory { .. } => Code::DivergentHistory,
@@ -143,6 +155,8 @@ impl Problem {
             Self::StepPanicked { .. } => Code::StepPanicked,
             Self::Paused { .. } => Code::Paused,
             Self::FailedElsewhere { .. } => Code::FailedElsewhere,
+            Self::BackingOff { .. } => Code::BackingOff,
+            Self::OnHold { .. } => Code::OnHold,
             Self::Held { .. } => Code::Held,
             Self::WaitedTooLong { .. } => Code::WaitedTooLong,
             Self::Shutdown => Code::Shutdown,
@@ -157,6 +171,7 @@ impl Problem {
             | Self::DuplicateVersion { version, .. }
             | Self::PlanEmpty { version, .. }
             | Self::Paused { version, .. }
+            | Self::BackingOff { version, .. }
             | Self::FailedElsewhere { version, .. } => Some(*version),
             Self::Unqualified { at, .. }
             | Self::CqlEmpty { at }
@@ -214,6 +229,9 @@ impl Problem {
             Self::TableIdRefused { table } => format!(
                 "create {table} ahead of time, from one place only; the statement is in the docs of kandra_migrate::ledger_table"
             ),
+            Self::LedgerRefused { .. } => {
+                "read the server's answer; if it names a limit of the service, this keyspace cannot hold the ledger".to_owned()
+            }
             Self::ChecksumMismatch { stored, .. } => format!(
                 "restore the migration's text and put the change into a new migration. If the change has no effect on what was applied, declare that: #[migration(…, accept = [\"{stored}\"])]"
             ),
@@ -244,6 +262,10 @@ impl Problem {
                 "find out whether the step took effect, then deploy a corrected version {version}, or decide by hand"
             ),
             Self::FailedElsewhere { .. } => "see that instance's log; correct the cause and start again".to_owned(),
+            Self::BackingOff { .. } => {
+                "correct the cause: an edited migration is tried at once, an unchanged one after that time".to_owned()
+            }
+            Self::OnHold { .. } => "wait, or take the hold back with resume".to_owned(),
             Self::Held { .. } | Self::WaitedTooLong { .. } => {
                 "wait for that instance; if it is gone, its lease lapses by itself and the next start takes over".to_owned()
             }

@@ -26,7 +26,10 @@ mod tests {
 
     #[test]
     fn order_of_the_rows_does_not_count() {
-        assert_eq!(frontier([(1, "a", "k1:x"), (2, "b", "k1:y")]), frontier([(2, "b", "k1:y"), (1, "a", "k1:x")]));
+        assert_eq!(
+            frontier([(1, "a", "k1:x"), (2, "b", "k1:y")]),
+            frontier([(2, "b", "k1:y"), (1, "a", "k1:x")])
+        );
     }
 
     #[test]
@@ -41,7 +44,7 @@ mod tests {
     fn stays_what_ledgers_have_stored() {
         assert_eq!(
             frontier([(1, "create_users", "k1:00"), (2, "split_user_name", "k1:01")]),
-            "f1:GOLDEN"
+            "f1:a3327b2850aea80c3af2872bb9508e2d55278a49b623be8b9b78784a1db62280"
         );
     }
 }

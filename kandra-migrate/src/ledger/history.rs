@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use super::FORMAT;
 use super::cell::{Cells, Key, Kind};
 use super::row::{Head, StepRow, VersionRow};
 use super::state::{StepState, VersionState};
-use super::FORMAT;
 
 /// The state of a scope, folded from its rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +52,9 @@ impl Ledger {
             match key.kind {
                 Kind::Head => {
                     ledger.head = Head::from_cells(&cells)?;
-                    if let Some(found) = ledger.head.as_ref().map(|head| head.fmt_read).filter(|fmt| *fmt > FORMAT) {
+                    if let Some(found) =
+                        ledger.head.as_ref().map(|head| head.fmt_read).filter(|fmt| *fmt > FORMAT)
+                    {
                         return Err(LedgerError::NewerFormat { found });
                     }
                 }

@@ -1,8 +1,309 @@
-//! A plan, compiled: one step after the other, each with what is going to be sent.
+//! A plan, compiled: one step after the other, each with what is going to be sent. Pure.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::{Body, Task, TaskFn};
+use crate::cql::{self, Classification, CqlErrorKind, Kind, Refusal, SchemaChange, Statement, Variables};
+use crate::error::{At, Problem};
+use crate::migration::Migration;
+
+/// Longest statement that is sent, in bytes. Servers take more; what is longer is data, and belongs into a code task.
+pub(crate) const STATEMENT_BYTES_MAX: usize = 256 * 1024;
+
+/// Most in-process retries of a task.
+const RETRIES_MAX: u32 = 10;
+
+/// What an unknown outcome of a step means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repeat { Probe, Idempotent, Once }
+pub(crate) enum Repeat {
+    /// Its effect is looked for in `system_schema`.
+    Probe,
+    /// It may be run again.
+    Idempotent,
+    /// It must not be run again.
+    Once,
+}
+
+impl Repeat {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Idempotent => "idempotent",
+            Self::Once => "once",
+        }
+    }
+}
+
+/// What a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StepKind { Schema, Data, Code }
-pub(crate) struct Step;
-pub(crate) struct Steps;
-pub(crate) enum Work {}
+pub(crate) enum StepKind {
+    /// A schema or role statement.
+    Schema,
+    /// Any other statement.
+    Data,
+    /// A code task.
+    Code,
+}
+
+impl StepKind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Data => "data",
+            Self::Code => "code",
+        }
+    }
+}
+
+/// What a step does.
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    Cql { text: String, found: Box<Classification> },
+    Code(TaskFn),
+}
+
+/// One step.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// Its ordinal in the plan, from 0.
+    pub(crate) n: i64,
+    pub(crate) task: String,
+    pub(crate) kind: StepKind,
+    pub(crate) repeat: Repeat,
+    pub(crate) work: Work,
+    pub(crate) digest: String,
+    pub(crate) undo: Option<String>,
+    pub(crate) retries: u32,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) stall_timeout: Option<Duration>,
+    /// `file:line`.
+    pub(crate) location: String,
+}
+
+impl Step {
+    /// Its number as people count, from 1.
+    pub(crate) fn number(&self) -> i64 {
+        self.n + 1
+    }
+
+    /// What it changes in the schema.
+    pub(crate) fn change(&self) -> Option<&SchemaChange> {
+        match &self.work {
+            Work::Cql { found, .. } => found.change.as_ref(),
+            Work::Code(_) => None,
+        }
+    }
+
+    /// Whether sending it again is harmless whatever is there.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        match &self.work {
+            Work::Cql { found, .. } => found.idempotent(),
+            Work::Code(_) => self.repeat == Repeat::Idempotent,
+        }
+    }
+
+    /// Whether its cells can be given a write time.
+    pub(crate) fn takes_timestamp(&self) -> bool {
+        matches!(&self.work, Work::Cql { found, .. } if found.kind == Kind::Data && found.idempotent())
+    }
+}
+
+/// The steps of a plan.
+#[derive(Debug, Clone)]
+pub(crate) struct Steps(Vec<Step>);
+
+/// Where statements are going to be sent.
+#[derive(Debug, Clone)]
+pub struct Destination {
+    /// The keyspace that is migrated.
+    pub keyspace: String,
+    /// The session's own keyspace, which names without one are of.
+    pub session_keyspace: Option<String>,
+}
+
+impl Steps {
+    /// Compiles the plan of a migration; nothing is sent.
+    pub(crate) fn compile(migration: &Migration, destination: &Destination) -> Result<Self, Problem> {
+        let plan = migration.plan();
+        if plan.tasks.is_empty() {
+            return Err(Problem::PlanEmpty {
+                version: migration.version(),
+                name: migration.name().to_owned(),
+                location: migration.location(),
+            });
+        }
+        let steps = plan.tasks.len();
+        let compiler = Compiler { migration, destination, steps };
+        plan.tasks
+            .into_iter()
+            .enumerate()
+            .map(|(n, task)| compiler.step(n, task))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Step> {
+        self.0.iter()
+    }
+
+    pub(crate) fn find(&self, n: i64) -> Option<&Step> {
+        usize::try_from(n).ok().and_then(|n| self.0.get(n))
+    }
+
+    /// The step with this ordinal.
+    ///
+    /// # Panics
+    /// Where there is none: a bug of the engine.
+    pub(crate) fn get(&self, n: i64) -> &Step {
+        self.find(n).expect("decide names steps of the plan")
+    }
+
+    /// The digest over what all steps do. The checksum detects an edit; this one detects other behaviour of the same
+    /// text.
+    pub(crate) fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for step in self.iter() {
+            for part in [step.kind.name(), step.repeat.name(), &step.task, &step.digest] {
+                hash.update((part.len() as u64).to_be_bytes());
+                hash.update(part);
+            }
+        }
+        format!("p1:{}", hex::encode(hash.finalize()))
+    }
+}
+
+struct Compiler<'a> {
+    migration: &'a Migration,
+    destination: &'a Destination,
+    steps: usize,
+}
+
+impl Compiler<'_> {
+    fn step(&self, n: usize, task: Task) -> Result<Step, Problem> {
+        let location = format!("{}:{}", task.location.file(), task.location.line());
+        let at = |name: &str| At {
+            version: self.migration.version(),
+            name: self.migration.name().to_owned(),
+            step: ordinal(n) + 1,
+            steps: self.steps,
+            task: name.to_owned(),
+            location: location.clone(),
+        };
+        if task.retries > RETRIES_MAX {
+            let at = at(task.name.as_deref().unwrap_or("retries"));
+            return Err(Problem::Config(format!(
+                "{at}: {} retries, and at most {RETRIES_MAX} are made",
+                task.retries
+            )));
+        }
+        let (name, kind, repeat, work, digest) = match task.body {
+            Body::Cql(source) => self.statement(&source, task.name, task.repeat, &at)?,
+            Body::Code(function) => {
+                let name = task.name.unwrap_or_else(|| "code".to_owned());
+                let repeat = task.repeat.expect("a code task is made by .idempotent() or .once()");
+                let digest = format!("code:{name}");
+                (name, StepKind::Code, repeat, Work::Code(function), digest)
+            }
+        };
+        let undo =
+            task.undo.map(|undo| self.render(&undo, &at(&name)).map(|statement| statement.text().to_owned()));
+        Ok(Step {
+            n: ordinal(n),
+            kind,
+            repeat,
+            work,
+            digest,
+            undo: undo.transpose()?,
+            retries: task.retries,
+            timeout: task.timeout,
+            stall_timeout: task.stall_timeout,
+            location: location.clone(),
+            task: name,
+        })
+    }
+
+    fn statement(
+        &self,
+        source: &str,
+        name: Option<String>,
+        repeat: Option<Repeat>,
+        at: &impl Fn(&str) -> At,
+    ) -> Result<(String, StepKind, Repeat, Work, String), Problem> {
+        let statement = self.render(source, &at(name.as_deref().unwrap_or("cql")))?;
+        let name = name.unwrap_or_else(|| title(&cql::mask(statement.text())));
+        let at = at(&name);
+        let found = statement.classify();
+        if let Some(refusal) = &found.refused {
+            return Err(refused(at, refusal, &statement));
+        }
+        self.check_names(&found, at)?;
+        let schema = matches!(found.kind, Kind::Schema | Kind::Role);
+        let kind = if schema { StepKind::Schema } else { StepKind::Data };
+        let by_nature = if found.idempotent() { Repeat::Idempotent } else { Repeat::Once };
+        let repeat = repeat.unwrap_or(if schema { Repeat::Probe } else { by_nature });
+        let digest = statement.digest();
+        let text = statement.text().to_owned();
+        Ok((name, kind, repeat, Work::Cql { text, found: Box::new(found) }, digest))
+    }
+
+    fn render(&self, source: &str, at: &At) -> Result<Statement, Problem> {
+        let bytes = source.len();
+        if bytes > STATEMENT_BYTES_MAX {
+            return Err(Problem::CqlTooLong { at: at.clone(), bytes, bytes_max: STATEMENT_BYTES_MAX });
+        }
+        let variables = Variables::keyspace(&self.destination.keyspace);
+        cql::one(source).and_then(|statement| statement.render(&variables)).map_err(|error| {
+            let at = at.clone();
+            match error.kind() {
+                CqlErrorKind::Empty => Problem::CqlEmpty { at },
+                CqlErrorKind::SecondStatement => Problem::CqlTwo { at, excerpt: error.explain() },
+                _ => Problem::CqlMalformed { at, message: error.to_string(), excerpt: error.explain() },
+            }
+        })
+    }
+
+    /// The driver has no keyspace per request, and the session is the caller's: names without a keyspace would be of
+    /// whatever keyspace that session is in.
+    fn check_names(&self, found: &Classification, at: At) -> Result<(), Problem> {
+        let Destination { keyspace, session_keyspace } = self.destination;
+        if found.unqualified.is_empty() || session_keyspace.as_ref() == Some(keyspace) {
+            return Ok(());
+        }
+        Err(Problem::Unqualified {
+            at,
+            objects: found.unqualified.join(", "),
+            session: session_keyspace.clone().unwrap_or_else(|| "none".to_owned()),
+            keyspace: keyspace.clone(),
+        })
+    }
+}
+
+fn ordinal(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn refused(at: At, refusal: &Refusal, statement: &Statement) -> Problem {
+    match refusal {
+        Refusal::Use => Problem::CqlUse { at },
+        Refusal::Syntax(error) => {
+            Problem::CqlMalformed { at, message: error.to_string(), excerpt: error.explain() }
+        }
+        other => {
+            Problem::CqlUnclassified { at, message: other.to_string(), excerpt: cql::mask(statement.text()) }
+        }
+    }
+}
+
+/// The first words of a statement, as its task's name.
+fn title(text: &str) -> String {
+    const WORDS: usize = 3;
+    const CHARACTERS_MAX: usize = 60;
+    let words: Vec<_> = text.split_whitespace().take(WORDS).collect();
+    words.join(" ").chars().take(CHARACTERS_MAX).collect()
+}

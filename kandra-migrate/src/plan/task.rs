@@ -93,7 +93,16 @@ impl CodeNeedsIdempotentOrOnce {
 
 impl Task {
     fn new(name: Option<String>, body: Body, location: &'static Location<'static>) -> Self {
-        Self { name, body, repeat: None, undo: None, retries: 0, timeout: None, stall_timeout: None, location }
+        Self {
+            name,
+            body,
+            repeat: None,
+            undo: None,
+            retries: 0,
+            timeout: None,
+            stall_timeout: None,
+            location,
+        }
     }
 
     /// Sending or running it again has the same effect as doing so once.

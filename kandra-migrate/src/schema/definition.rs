@@ -87,7 +87,7 @@ pub(crate) const COLUMNS: [(&str, &str); 52] = [
 ];
 
 /// Columns of a head that are read.
-const HEAD: [&str; 19] = [
+const HEAD: [&str; 21] = [
     "fmt_read",
     "fmt_write",
     "epoch",
@@ -105,6 +105,8 @@ const HEAD: [&str; 19] = [
     "cmd",
     "cmd_version",
     "cmd_op",
+    "cmd_by",
+    "cmd_reason",
     "hold_until",
     "hold_reason",
 ];
@@ -123,7 +125,7 @@ const VERSION: [&str; 11] = [
     "error",
 ];
 
-const STEP: [&str; 11] = [
+const STEP: [&str; 12] = [
     "task",
     "step_kind",
     "flags",
@@ -135,9 +137,10 @@ const STEP: [&str; 11] = [
     "coordinator",
     "position",
     "error",
+    "checksum",
 ];
 
-const EVENT: [&str; 4] = ["at", "actor", "event", "error"];
+const EVENT: [&str; 5] = ["at", "actor", "event", "error", "reason"];
 
 const LOCK: [&str; 4] = ["mode", "holder", "holder_scope", "holder_version"];
 

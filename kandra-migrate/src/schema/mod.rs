@@ -1,5 +1,6 @@
-//! What `system_schema` says: agreement, the ledger's table, and whether a statement's effect is there.
+//! What `system_schema` says: agreement, the ledger's table, and what of a statement can be seen there.
 
+pub(crate) mod advice;
 pub(crate) mod agreement;
 pub(crate) mod bootstrap;
 pub(crate) mod definition;
@@ -10,6 +11,5 @@ pub mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use probe::Effect;
-
 pub use crate::cql::SchemaChange;
+pub use probe::{Effect, observe};

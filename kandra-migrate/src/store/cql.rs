@@ -10,6 +10,7 @@ use super::render::Partition;
 use super::{Answer, CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError, answer};
 use crate::driver::{Database, Grid, Request};
 use crate::ledger::Transaction;
+use crate::schema::agreement::agree;
 use crate::schema::bootstrap;
 use crate::schema::definition::{LEDGER_TABLE, LedgerName};
 
@@ -50,6 +51,7 @@ pub(crate) struct CqlStore {
     database: Arc<Database>,
     ledger: LedgerName,
     partition: Partition,
+    keyspace: String,
     scope: String,
     request_timeout: Duration,
 }
@@ -61,6 +63,7 @@ impl CqlStore {
             database: Arc::new(Database::new(session, settings.serial)),
             partition: Partition::new(&ledger, &settings.keyspace, &settings.scope),
             ledger,
+            keyspace: settings.keyspace,
             scope: settings.scope,
             request_timeout: settings.request_timeout,
         }
@@ -112,5 +115,15 @@ impl Store for CqlStore {
 
     async fn create(&self, timeout: Duration) -> Result<(), CreateError> {
         bootstrap::create(&self.database, &self.ledger, self.request_timeout, timeout).await
+    }
+
+    async fn create_keyspace(&self, replication: &str, timeout: Duration) -> Result<(), CreateError> {
+        let keyspace = crate::cql::quote(&self.keyspace);
+        let text = format!("CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}");
+        let statement = self.database.statement(text, self.database.quorum(), self.request_timeout);
+        if let Err(error) = self.database.send_schema(statement).await {
+            return Err(StoreError::from_execution(error, Request::Write).into());
+        }
+        agree(&self.database, timeout).await.map_err(|error| CreateError::NoAgreement(error.waited))
     }
 }

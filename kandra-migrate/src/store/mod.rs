@@ -54,6 +54,15 @@ pub struct Rows {
     pub op_written_us: Option<i64>,
 }
 
+impl Rows {
+    /// How long ago the head's `op` was written, by the server's clock.
+    #[must_use]
+    pub fn op_age(&self) -> Option<Duration> {
+        let age_ms = self.server_ms? - self.op_written_us? / 1000;
+        Some(Duration::from_millis(u64::try_from(age_ms).unwrap_or_default()))
+    }
+}
+
 /// The definite answer to a conditional write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
@@ -115,6 +124,13 @@ pub trait Store: Send + Sync {
     /// Creates the ledger's table with its deterministic id and waits until all nodes agree on it, at most so long.
     /// Safe to call from many instances at once.
     fn create(&self, timeout: Duration) -> impl Future<Output = Result<(), CreateError>> + Send;
+
+    /// Creates the keyspace that is migrated, with this replication, and waits until all nodes agree on it.
+    fn create_keyspace(
+        &self,
+        replication: &str,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<(), CreateError>> + Send;
 }
 
 /// What is there of the ledger.

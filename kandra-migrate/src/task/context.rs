@@ -19,6 +19,7 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 use thiserror::Error;
 
+use super::guard::Permit;
 use super::statement::{Checked, Column, Manner, StatementError};
 use super::{Guard, TaskError};
 use crate::clock::SystemClock;
@@ -105,15 +106,15 @@ impl TaskContext {
         let mut rows = Vec::new();
         let mut page = PagingState::start();
         loop {
-            self.admit().await?;
-            let session = self.session();
-            let answer = session.execute_single_page(&prepared.statement, &values, page).await;
+            let permit = self.admit().await?;
+            let answer = self.session().execute_single_page(&prepared.statement, &values, page).await;
+            // A read that failed has no effect either.
+            permit.ended();
             let (result, next) = answer.map_err(|error| failed(cql, error))?;
             let result = result.into_rows_result().map_err(|error| failed(cql, error))?;
             for row in result.rows::<T>().map_err(|error| failed(cql, error))? {
                 rows.push(row.map_err(|error| failed(cql, error))?);
             }
-            self.0.parts.guard.note_progress();
             match next.into_paging_control_flow() {
                 ControlFlow::Continue(next) => page = next,
                 ControlFlow::Break(()) => return Ok(rows),
@@ -136,16 +137,17 @@ impl TaskContext {
         if prepared.manner.is_read {
             return Err(failed(cql, StatementError::Read));
         }
-        self.admit().await?;
-        let Err(error) = self.session().execute_unpaged(&prepared.statement, &values).await else {
-            self.0.parts.guard.note_progress();
-            return Ok(());
-        };
+        let permit = self.admit().await?;
+        let answer = self.session().execute_unpaged(&prepared.statement, &values).await;
         let request = if prepared.manner.is_conditional { Request::Conditional } else { Request::Write };
-        if Outcome::of(&error, request) == Outcome::Unknown {
-            self.0.parts.guard.note_unknown();
+        match answer {
+            // Dropped, the permit says that the statement may still land.
+            Err(error) if Outcome::of(&error, request) == Outcome::Unknown => Err(failed(cql, error)),
+            answer => {
+                permit.ended();
+                answer.map(drop).map_err(|error| failed(cql, error))
+            }
         }
-        Err(failed(cql, error))
     }
 
     /// Prepares a statement as [`TaskContext::rows`] and [`TaskContext::execute`] do: with the pinned write time, the
@@ -213,7 +215,7 @@ impl TaskContext {
         Ok(())
     }
 
-    async fn admit(&self) -> Result<(), TaskError> {
+    async fn admit(&self) -> Result<Permit<'_>, TaskError> {
         let ContextParts { guard, clock, statement_timeout, .. } = &self.0.parts;
         Ok(guard.admit(clock.as_ref(), *statement_timeout).await?)
     }

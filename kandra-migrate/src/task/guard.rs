@@ -19,6 +19,8 @@ pub(crate) struct Checkpoint {
 pub struct Guard {
     /// Nothing is sent that may end after this time of the run's clock; zero while the lease is in doubt.
     deadline: watch::Sender<Duration>,
+    /// How many statements of the task are under way.
+    under_way: watch::Sender<usize>,
     unknown: AtomicBool,
     signs_of_life: AtomicU64,
     checkpoints: mpsc::Sender<Checkpoint>,
@@ -29,6 +31,30 @@ pub struct Guard {
 #[error("the run that this task is part of no longer holds the lease")]
 pub(crate) struct RunEnded;
 
+/// A statement that is under way until this is dropped. One that is dropped without [`Permit::ended`] may still land.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    guard: &'a Guard,
+    ended: bool,
+}
+
+impl Permit<'_> {
+    /// The statement has a definite outcome.
+    pub(crate) fn ended(mut self) {
+        self.ended = true;
+        self.guard.note_progress();
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.guard.under_way.send_modify(|count| *count -= 1);
+        if !self.ended {
+            self.guard.unknown.store(true, SeqCst);
+        }
+    }
+}
+
 impl Guard {
     /// A guard, closed until [`Guard::open`], and where its checkpoints arrive.
     pub(crate) fn new() -> (Self, mpsc::Receiver<Checkpoint>) {
@@ -36,6 +62,7 @@ impl Guard {
         let (checkpoints, receiver) = mpsc::channel(1);
         let guard = Self {
             deadline: watch::Sender::new(Duration::ZERO),
+            under_way: watch::Sender::new(0),
             unknown: AtomicBool::new(false),
             signs_of_life: AtomicU64::new(0),
             checkpoints,
@@ -55,17 +82,20 @@ impl Guard {
 
     /// Waits until a statement that takes at most `timeout` ends within the lease. The run's heartbeat moves the
     /// deadline on; a run that loses the lease drops the task that waits here.
-    pub(crate) async fn admit(&self, clock: &impl Clock, timeout: Duration) -> Result<(), RunEnded> {
+    pub(crate) async fn admit(&self, clock: &impl Clock, timeout: Duration) -> Result<Permit<'_>, RunEnded> {
         let mut deadline = self.deadline.subscribe();
         deadline.wait_for(|deadline| clock.now() + timeout <= *deadline).await.map_err(|_| RunEnded)?;
-        Ok(())
+        self.under_way.send_modify(|count| *count += 1);
+        Ok(Permit { guard: self, ended: false })
     }
 
-    /// A statement of the task has an unknown outcome: it may still land.
-    pub(crate) fn note_unknown(&self) {
-        self.unknown.store(true, SeqCst);
+    /// Ends once no statement is under way.
+    pub(crate) async fn quiet(&self) {
+        // The sender is this guard's own: it outlives the wait.
+        let _ = self.under_way.subscribe().wait_for(|count| *count == 0).await;
     }
 
+    /// Whether a statement of the task has an unknown outcome: it may still land.
     pub(crate) fn has_unknown(&self) -> bool {
         self.unknown.load(SeqCst)
     }

@@ -5,9 +5,9 @@ mod error;
 mod guard;
 mod statement;
 
-pub use context::TaskContext;
 pub(crate) use context::ContextParts;
+pub use context::TaskContext;
 pub(crate) use error::TaskPanic;
 pub use error::{TaskError, TaskResult};
-pub use guard::Guard;
 pub(crate) use guard::Checkpoint;
+pub use guard::Guard;

@@ -1,12 +1,19 @@
-//! What a run has done.
+//! What a run has done, would do, and has found.
+
+mod planned;
+mod status;
 
 use std::fmt;
 use std::time::Duration;
+
+pub use planned::{PlannedMigration, PlannedStep};
+pub use status::{MigrationStatus, Status};
 
 use crate::migration::Version;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum Outcome {
     /// Nothing was to be done.
@@ -21,6 +28,7 @@ pub enum Outcome {
 
 /// A migration, in a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MigrationReport {
     /// The version.
@@ -33,6 +41,7 @@ pub struct MigrationReport {
 
 /// What a run has done, and what it has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Report {
     /// How it ended.
@@ -100,7 +109,15 @@ mod tests {
 
     #[test]
     fn durations_read_like_speech() {
-        for (ms, text) in [(0, "0 ms"), (850, "850 ms"), (3_200, "3.2 s"), (3_000, "3 s"), (41_900, "41 s"), (120_000, "2 min"), (125_000, "2 min 5 s")] {
+        for (ms, text) in [
+            (0, "0 ms"),
+            (850, "850 ms"),
+            (3_200, "3.2 s"),
+            (3_000, "3 s"),
+            (41_900, "41 s"),
+            (120_000, "2 min"),
+            (125_000, "2 min 5 s"),
+        ] {
             assert_eq!(human(Duration::from_millis(ms)), text);
         }
     }

@@ -1,0 +1,115 @@
+//! The binary's migrations, as the engine sees them.
+
+use std::collections::BTreeMap;
+
+use crate::error::Problem;
+use crate::ledger::{Claim, Ledger, frontier};
+use crate::migration::{Migration, Version};
+use crate::plan::{Destination, Step, Steps};
+
+/// The binary's migrations by version.
+#[derive(Debug)]
+pub struct Catalog {
+    entries: BTreeMap<i64, Entry>,
+}
+
+/// One migration; its plan is compiled only once it is known to be pending.
+#[derive(Debug)]
+pub struct Entry {
+    pub(crate) migration: &'static Migration,
+    steps: Option<Steps>,
+}
+
+impl Entry {
+    pub(crate) fn version(&self) -> Version {
+        self.migration.version()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.migration.name()
+    }
+
+    /// The compiled plan.
+    ///
+    /// # Panics
+    /// Where the version was not pending when the plans were compiled: a bug of the engine.
+    pub(crate) fn steps(&self) -> &Steps {
+        self.steps.as_ref().expect("pending plans are compiled before the lease is asked for")
+    }
+
+    pub(crate) fn step(&self, n: i64) -> &Step {
+        self.steps().get(n)
+    }
+
+    pub(crate) fn claim(&self, ledger: &Ledger) -> Claim {
+        let version = self.version().get();
+        Claim {
+            version,
+            name: self.name().to_owned(),
+            checksum: self.migration.checksum().to_owned(),
+            plan_digest: self.steps().digest(),
+            out_of_order: ledger.newest_completed().is_some_and(|newest| newest > version),
+        }
+    }
+}
+
+impl Catalog {
+    /// Of these migrations, up to and including a version.
+    #[must_use]
+    pub fn new(migrations: &[&'static Migration], up_to: Option<i64>) -> Self {
+        let wanted = |migration: &&&Migration| up_to.is_none_or(|last| migration.version().get() <= last);
+        let entries = migrations
+            .iter()
+            .filter(wanted)
+            .map(|migration| (migration.version().get(), Entry { migration, steps: None }))
+            .collect();
+        Self { entries }
+    }
+
+    pub(crate) fn get(&self, version: i64) -> Option<&Entry> {
+        self.entries.get(&version)
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    pub(crate) fn newest(&self) -> Option<Version> {
+        self.entries.values().next_back().map(Entry::version)
+    }
+
+    /// What is not completed, ascending.
+    pub(crate) fn pending<'a>(&'a self, ledger: &'a Ledger) -> impl Iterator<Item = &'a Entry> {
+        self.entries().filter(|entry| !ledger.is_completed(entry.version().get()))
+    }
+
+    /// Compiles the plans of all pending versions, so that an error in the last of them is found before the first
+    /// statement is sent.
+    pub(crate) fn compile(&mut self, ledger: &Ledger, destination: &Destination) -> Result<(), Problem> {
+        for (version, entry) in &mut self.entries {
+            if entry.steps.is_none() && !ledger.is_completed(*version) {
+                entry.steps = Some(Steps::compile(entry.migration, destination)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The digest that the ledger's head has when just this binary's migrations are completed.
+    #[must_use]
+    pub fn frontier(&self) -> String {
+        frontier(
+            self.entries().map(|entry| (entry.version().get(), entry.name(), entry.migration.checksum())),
+        )
+    }
+
+    /// The digest over what is completed once `version` is: names and checksums as this binary has them, and as
+    /// stored where it does not have them.
+    pub(crate) fn frontier_with(&self, ledger: &Ledger, version: i64) -> String {
+        let completed =
+            ledger.versions().filter(|row| row.version == version || ledger.is_completed(row.version));
+        frontier(completed.map(|row| match self.get(row.version) {
+            Some(entry) => (row.version, entry.name(), entry.migration.checksum()),
+            None => (row.version, row.name.as_str(), row.checksum.as_str()),
+        }))
+    }
+}

@@ -1,0 +1,25 @@
+//! Why a holder stops.
+
+use crate::error::Problem;
+use crate::ledger::IllegalTransition;
+
+/// Why a holder stops before everything is applied.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// Another run has the lease, or may have it: nothing more is recorded.
+    Lost,
+    /// The run ends with this.
+    Failed(Problem),
+}
+
+impl From<Problem> for Halt {
+    fn from(problem: Problem) -> Self {
+        Self::Failed(problem)
+    }
+}
+
+impl From<IllegalTransition> for Halt {
+    fn from(illegal: IllegalTransition) -> Self {
+        Self::Failed(illegal.into())
+    }
+}

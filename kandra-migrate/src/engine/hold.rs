@@ -1,0 +1,508 @@
+//! What the holder of the lease does: one action after the other, each written before and after.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::catalog::{Catalog, Entry};
+use super::decide::{Action, decide};
+use super::env::Env;
+use super::executor::{Coordinator, Executor};
+use super::halt::Halt;
+use super::lease::{Committed, Lease};
+use super::perform::StepEnd;
+use super::shutdown::Shutdown;
+use super::verify::verify;
+use crate::clock::Clock;
+use crate::error::{At, Problem};
+use crate::ledger::{Intent, Ledger, StepState, Transition, VersionState};
+use crate::plan::{Step, StepKind};
+use crate::report::MigrationReport;
+use crate::schema::Effect;
+use crate::store::Store;
+
+/// A run that has the lease.
+pub(crate) struct Holder<'a, S, C, X> {
+    pub(super) env: Env<'a, S, C>,
+    pub(super) lease: Lease<'a, S, C>,
+    pub(super) executor: &'a X,
+    pub(super) catalog: &'a Catalog,
+    pub(super) shutdown: &'a Shutdown,
+    /// The node that gets this run's schema statements.
+    pub(super) coordinator: Option<Coordinator>,
+    /// Whether nodes may still differ on the schema.
+    pub(super) unsettled: bool,
+    /// Until then a data statement of unknown outcome may land.
+    pub(super) data_in_flight_until: Duration,
+    /// The last error of unknown outcome, for the message if it stays unknown.
+    pub(super) last_unknown: Option<String>,
+    /// Steps that are recorded as done and whose effect is not there.
+    redo: BTreeSet<(i64, i64)>,
+    /// Versions whose recorded steps another run has done, and that were not looked at yet.
+    inherited: BTreeSet<i64>,
+    begun: BTreeMap<i64, Duration>,
+    applied: Vec<MigrationReport>,
+}
+
+impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
+    pub(crate) fn new(
+        env: Env<'a, S, C>,
+        lease: Lease<'a, S, C>,
+        executor: &'a X,
+        catalog: &'a Catalog,
+        shutdown: &'a Shutdown,
+        data_in_flight_until: Duration,
+    ) -> Self {
+        let inherited: BTreeSet<_> = catalog
+            .pending(lease.ledger())
+            .map(|entry| entry.version().get())
+            .filter(|version| lease.ledger().steps_of(*version).next().is_some())
+            .collect();
+        Self {
+            env,
+            lease,
+            executor,
+            catalog,
+            shutdown,
+            coordinator: None,
+            unsettled: !inherited.is_empty(),
+            data_in_flight_until,
+            last_unknown: None,
+            redo: BTreeSet::new(),
+            inherited,
+            begun: BTreeMap::new(),
+            applied: Vec::new(),
+        }
+    }
+
+    /// What this run has applied so far.
+    pub(crate) fn applied(&self) -> &[MigrationReport] {
+        &self.applied
+    }
+
+    /// The ledger as the last known write left it.
+    pub(crate) fn ledger(&self) -> &Ledger {
+        self.lease.ledger()
+    }
+
+    /// Applies everything that is pending, then gives the lease back.
+    ///
+    /// Where it cannot, the lease is given back all the same, once nothing of this run can land any more.
+    pub(crate) async fn work(&mut self) -> Result<(), Halt> {
+        let worked = match verify(self.lease.ledger(), self.catalog) {
+            Ok(_) => self.apply_pending().await,
+            Err(problem) => Err(Halt::Failed(problem)),
+        };
+        if matches!(worked, Err(Halt::Failed(_))) && self.lease.is_held() {
+            // The error is the caller's whatever becomes of this; an unreleased lease lapses.
+            if let Err(halt) = self.give_back().await {
+                tracing::warn!(?halt, "the lease could not be given back and will lapse");
+            }
+        }
+        worked
+    }
+
+    async fn give_back(&mut self) -> Result<(), Halt> {
+        self.drain_data().await?;
+        self.release(Vec::new()).await
+    }
+
+    async fn apply_pending(&mut self) -> Result<(), Halt> {
+        // What is known and not written yet: it goes into the next write, so that a step costs one write, not two.
+        let mut known: Vec<Transition> = Vec::new();
+        loop {
+            let ledger = self.lease.after(&known)?;
+            let action = decide(&ledger, self.catalog, &self.redo);
+            if self.shutdown.is_requested() && matches!(action, Action::Begin { .. } | Action::Resume { .. })
+            {
+                self.release(known).await?;
+                return Err(Halt::Failed(Problem::Shutdown));
+            }
+            if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
+                known = obeyed;
+                continue;
+            }
+            known = match action {
+                Action::Begin { version, .. } | Action::Complete { version }
+                    if self.inherited.remove(&version) =>
+                {
+                    self.recheck(version, &ledger).await?;
+                    known
+                }
+                Action::Begin { version, n } => self.begin(version, n, known, &ledger).await?,
+                Action::Resume { version, n } => self.resume(version, n, known).await?,
+                Action::Repair { version } => {
+                    known.push(Transition::Repair(self.entry(version).claim(&ledger)));
+                    if !self.commit_with_step(known, Vec::new()).await? {
+                        tracing::info!(version, "a repair was put off by an operator's command");
+                    }
+                    Vec::new()
+                }
+                Action::Complete { version } => self.complete(version, known, &ledger).await?,
+                Action::Pause { version, n, reason } => {
+                    self.drain_data().await?;
+                    return Err(self.pause(version, n, reason, known).await);
+                }
+                Action::Blocked { version } => {
+                    self.release(known).await?;
+                    return Err(Halt::Failed(self.blocked(version)));
+                }
+                Action::Release => {
+                    self.settle(&mut known).await?;
+                    return self.release(known).await;
+                }
+            };
+        }
+    }
+
+    /// Does what an operator has asked for, if that concerns the next action. `Some` where it is to be decided anew.
+    async fn obey(
+        &mut self,
+        action: &Action,
+        ledger: &Ledger,
+        known: &mut Vec<Transition>,
+    ) -> Result<Option<Vec<Transition>>, Halt> {
+        let Some(head) = ledger.head() else { return Ok(None) };
+        match *action {
+            Action::Complete { version } if head.pauses(version) => {
+                // All its steps are done: there is nothing left to pause.
+                let note = format!("pause of {version} came too late");
+                known.extend([Transition::ClearCommand, Transition::Note(note)]);
+                Ok(None)
+            }
+            Action::Begin { version, .. } | Action::Resume { version, .. } | Action::Repair { version }
+                if head.pauses(version) =>
+            {
+                let reason = head.command_text();
+                let mut write = std::mem::take(known);
+                if ledger.version_state(version) == VersionState::Queued {
+                    self.release(write).await?;
+                    return Err(Halt::Failed(self.paused(version, reason)));
+                }
+                self.drain_data().await?;
+                write.push(Transition::ClearCommand);
+                let n = action.step().unwrap_or_default();
+                Err(self.pause(version, n, reason, write).await)
+            }
+            Action::Blocked { version } if head.resumes(version) => {
+                let mut write = std::mem::take(known);
+                write.extend([Transition::Unpause { version }, Transition::ClearCommand]);
+                self.commit(&write).await?;
+                Ok(Some(Vec::new()))
+            }
+            Action::Begin { version, .. } if ledger.version_state(version) == VersionState::Queued => {
+                let held = head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
+                if held <= 0 {
+                    return Ok(None);
+                }
+                let reason = head.hold_reason.clone().unwrap_or_default();
+                self.release(std::mem::take(known)).await?;
+                let left = Duration::from_millis(u64::try_from(held).unwrap_or_default());
+                Err(Halt::Failed(Problem::OnHold { left, reason }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn begin(
+        &mut self,
+        version: i64,
+        n: i64,
+        mut known: Vec<Transition>,
+        ledger: &Ledger,
+    ) -> Result<Vec<Transition>, Halt> {
+        let entry = self.entry(version);
+        let step = entry.step(n);
+        if step.kind != StepKind::Schema {
+            self.settle(&mut known).await?;
+        }
+        let mut write = known.clone();
+        if ledger.version_state(version) == VersionState::Queued {
+            write.push(Transition::Claim(entry.claim(ledger)));
+        }
+        write.push(Transition::Intent(self.intent(version, step)));
+        self.begun.entry(version).or_insert_with(|| self.env.clock.now());
+        if !self.commit_with_step(write, known).await? {
+            return Ok(Vec::new());
+        }
+        self.redo.remove(&(version, n));
+        let end = self.perform(version, step).await?;
+        self.finish(version, n, end).await
+    }
+
+    /// Settles a step of unknown outcome: waits until nothing of it can land any more, looks whether its effect is
+    /// there, and runs it again if it is not and may be.
+    async fn resume(
+        &mut self,
+        version: i64,
+        n: i64,
+        known: Vec<Transition>,
+    ) -> Result<Vec<Transition>, Halt> {
+        let step = self.entry(version).step(n);
+        let earlier =
+            self.lease.ledger().step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
+        let mut write = known.clone();
+        write.push(Transition::Intent(self.intent(version, step)));
+        self.begun.entry(version).or_insert_with(|| self.env.clock.now());
+        if !self.commit_with_step(write, known).await? {
+            return Ok(Vec::new());
+        }
+        self.drain_data().await?;
+        if step.kind == StepKind::Schema {
+            self.drain_schema(earlier.as_ref()).await?;
+            self.unsettled = true;
+            self.settle(&mut Vec::new()).await?;
+            if let Some(end) = self.look(step).await? {
+                return self.finish(version, n, end).await;
+            }
+        }
+        let end = self.perform(version, step).await?;
+        self.finish(version, n, end).await
+    }
+
+    /// How a step ended by what `system_schema` says; `None` where it has to be run.
+    async fn look(&mut self, step: &Step) -> Result<Option<StepEnd>, Halt> {
+        let Some(change) = step.change() else { return Ok(None) };
+        Ok(match self.probe(change).await? {
+            Effect::There | Effect::Grown { .. } => Some(StepEnd::Done),
+            Effect::Absent => None,
+            // What says IF [NOT] EXISTS may be sent again whatever is there.
+            Effect::Unknown { .. } if step.is_repeatable() => None,
+            effect => Some(StepEnd::Pause(format!(
+                "step {} was begun and its outcome is unknown: {effect}",
+                step.number()
+            ))),
+        })
+    }
+
+    /// Looks whether the schema steps that another run has recorded as done are in effect: agreement was not awaited
+    /// between them.
+    async fn recheck(&mut self, version: i64, ledger: &Ledger) -> Result<(), Halt> {
+        self.settle(&mut Vec::new()).await?;
+        let entry = self.entry(version);
+        let mut seen = Vec::new();
+        let done: Vec<_> =
+            ledger.steps_of(version).filter(|row| row.state == StepState::Done).map(|row| row.n).collect();
+        for n in done.into_iter().rev() {
+            let Some(step) = entry.steps().find(n).filter(|step| step.kind == StepKind::Schema) else {
+                continue;
+            };
+            let Some(change) = step.change() else { continue };
+            // An object that a later step has changed again no longer looks as this step left it.
+            if seen.contains(&change.object()) {
+                continue;
+            }
+            seen.push(change.object());
+            if self.probe(change).await? == Effect::Absent {
+                tracing::warn!(
+                    version,
+                    step = n + 1,
+                    "a step recorded as done is not in effect and is run again"
+                );
+                self.redo.insert((version, n));
+            }
+        }
+        Ok(())
+    }
+
+    async fn finish(&mut self, version: i64, n: i64, end: StepEnd) -> Result<Vec<Transition>, Halt> {
+        match end {
+            StepEnd::Done => Ok(vec![Transition::Done { version, n }]),
+            StepEnd::Unknown(reason) => {
+                tracing::warn!(version, step = n + 1, reason, "the outcome of a step is unknown");
+                self.last_unknown = Some(reason);
+                Ok(Vec::new())
+            }
+            StepEnd::Pause(reason) => {
+                self.drain_data().await?;
+                Err(self.pause(version, n, reason, Vec::new()).await)
+            }
+            StepEnd::Failed(problem) => {
+                // The task's own error is the caller's whatever becomes of the record.
+                let recorded = match self.drain_data().await {
+                    Ok(()) => {
+                        let error = problem.for_journal();
+                        self.lease.commit(&[Transition::Fail { version, n, error }]).await.map(|_| ())
+                    }
+                    Err(halt) => Err(halt),
+                };
+                if let Err(halt) = recorded {
+                    tracing::warn!(
+                        ?halt,
+                        "the failure could not be recorded: the next run finds the step begun"
+                    );
+                }
+                Err(Halt::Failed(problem))
+            }
+            StepEnd::Stopped => {
+                let row = self.lease.ledger().step(version, n);
+                let stopped = match row.and_then(|row| row.position.clone()) {
+                    Some(position) => Transition::Checkpoint { version, n, position },
+                    None => Transition::Withdraw { version, n },
+                };
+                self.release(vec![stopped]).await?;
+                Err(Halt::Failed(Problem::Shutdown))
+            }
+        }
+    }
+
+    async fn complete(
+        &mut self,
+        version: i64,
+        mut known: Vec<Transition>,
+        ledger: &Ledger,
+    ) -> Result<Vec<Transition>, Halt> {
+        self.settle(&mut known).await?;
+        if ledger.version_state(version) == VersionState::Queued {
+            known.push(Transition::Claim(self.entry(version).claim(ledger)));
+        }
+        let now = self.env.clock.now();
+        let took = now.saturating_sub(*self.begun.entry(version).or_insert(now));
+        let frontier = self.catalog.frontier_with(&self.lease.after(&known)?, version);
+        let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
+        known.push(Transition::Complete { version, execution_ms, frontier });
+        Ok(known)
+    }
+
+    /// Waits until the nodes agree, if a schema statement was sent since they last did. Where they do not, what is
+    /// known is written and the lease is given back.
+    async fn settle(&mut self, known: &mut Vec<Transition>) -> Result<(), Halt> {
+        if !self.unsettled {
+            return Ok(());
+        }
+        let executor = self.executor;
+        let timeout = self.env.settings.agreement_timeout;
+        if let Err(source) = self.renewing(executor.agree(timeout)).await? {
+            self.release(std::mem::take(known)).await?;
+            return Err(Halt::Failed(Problem::no_agreement("after a schema statement", source)));
+        }
+        self.unsettled = false;
+        Ok(())
+    }
+
+    async fn pause(&mut self, version: i64, n: i64, reason: String, mut known: Vec<Transition>) -> Halt {
+        let reason = match self.last_unknown.take() {
+            Some(last) => format!("{reason} ({last})"),
+            None => reason,
+        };
+        known.push(Transition::Pause { version, n, error: reason.clone() });
+        match self.commit(&known).await {
+            Ok(_) => Halt::Failed(self.paused(version, reason)),
+            Err(halt) => halt,
+        }
+    }
+
+    async fn release(&mut self, mut known: Vec<Transition>) -> Result<(), Halt> {
+        known.push(Transition::Release);
+        self.commit(&known).await.map(|_| ())
+    }
+
+    /// Writes the begin of a step. False where the step was not begun and everything has to be planned anew.
+    async fn commit_with_step(
+        &mut self,
+        write: Vec<Transition>,
+        known: Vec<Transition>,
+    ) -> Result<bool, Halt> {
+        match self.commit(&write).await? {
+            Committed::Applied => Ok(true),
+            Committed::CommandArrived => Ok(false),
+            Committed::Conflict => {
+                self.lease.reload(self.catalog).await?;
+                if !known.is_empty() {
+                    self.commit(&known).await?;
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
+        let committed = self.lease.commit(transitions).await?;
+        if committed != Committed::Conflict {
+            for transition in transitions {
+                if let Transition::Complete { version, execution_ms, .. } = transition {
+                    let entry = self.entry(*version);
+                    let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
+                    tracing::info!(version, name = entry.name(), ?took, "applied");
+                    self.applied.push(MigrationReport {
+                        version: entry.version(),
+                        name: entry.name().to_owned(),
+                        took,
+                    });
+                }
+            }
+        }
+        Ok(committed)
+    }
+
+    /// Works while the lease is kept.
+    pub(super) async fn renewing<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Halt> {
+        let mut work = pin!(work);
+        loop {
+            let beat = self.env.clock.sleep(self.env.settings.heartbeat);
+            tokio::select! {
+                biased;
+                result = &mut work => return Ok(result),
+                () = beat => self.lease.renew().await?,
+            }
+        }
+    }
+
+    fn intent(&mut self, version: i64, step: &Step) -> Intent {
+        let executor = self.executor;
+        let schema = step.kind == StepKind::Schema;
+        if schema && self.coordinator.is_none() {
+            self.coordinator = executor.coordinator();
+        }
+        Intent {
+            version,
+            n: step.n,
+            task: step.task.clone(),
+            step_kind: step.kind.name(),
+            flags: step.repeat.name(),
+            digest: step.digest.clone(),
+            undo: step.undo.clone(),
+            coordinator: self.coordinator.as_ref().filter(|_| schema).map(|node| node.0.clone()),
+        }
+    }
+
+    fn blocked(&self, version: i64) -> Problem {
+        let row = self.lease.ledger().version(version);
+        self.paused(version, row.and_then(|row| row.error.clone()).unwrap_or_default())
+    }
+
+    fn paused(&self, version: i64, reason: String) -> Problem {
+        let entry = self.entry(version);
+        Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+    }
+
+    fn entry(&self, version: i64) -> &'a Entry {
+        self.catalog.get(version).expect("decide names versions of the catalog")
+    }
+
+    pub(super) fn at(&self, version: i64, step: &Step) -> At {
+        let entry = self.entry(version);
+        At {
+            version: entry.version(),
+            name: entry.name().to_owned(),
+            step: step.number(),
+            steps: entry.steps().len(),
+            task: step.task.clone(),
+            location: step.location.clone(),
+        }
+    }
+
+    pub(super) fn pin(&self, version: i64) -> Option<i64> {
+        self.lease.ledger().version(version).and_then(|row| row.pin_ts)
+    }
+
+    pub(super) fn checkpoint_of(&self, version: i64, n: i64) -> (i64, Option<String>) {
+        let row = self.lease.ledger().step(version, n);
+        (row.map_or(1, |row| row.attempts), row.and_then(|row| row.position.clone()))
+    }
+
+    pub(super) fn guard_with(&mut self, guard: Option<Arc<crate::task::Guard>>) {
+        self.lease.guard_with(guard);
+    }
+}

@@ -1,0 +1,276 @@
+//! The lease: each conditional write of a holder, sent until its outcome is definite.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::backoff::Backoff;
+use super::catalog::Catalog;
+use super::env::Env;
+use super::halt::Halt;
+use crate::clock::Clock;
+use crate::error::Problem;
+use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
+use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
+use crate::task::Guard;
+
+/// What became of a conditional write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Committed {
+    /// All of it is in the ledger.
+    Applied,
+    /// An operator's command arrived: what begins a step was left out, the rest is in the ledger.
+    CommandArrived,
+    /// The condition of another row did not hold: nothing of it is in the ledger.
+    Conflict,
+}
+
+/// What a run knows of itself.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// New for each run.
+    pub owner: Uuid,
+    /// Host, process and application.
+    pub info: String,
+    /// Why, where a person runs it.
+    pub reason: Option<String>,
+}
+
+/// The lease of one run, with the ledger as its last known write left it.
+pub(crate) struct Lease<'a, S, C> {
+    env: Env<'a, S, C>,
+    identity: Identity,
+    ledger: Ledger,
+    /// The server's clock in milliseconds since the epoch, and when it said so.
+    server: Option<(i64, Duration)>,
+    /// Nothing that may end later than this is sent.
+    deadline: Duration,
+    /// The guard of the code task that runs now.
+    guard: Option<Arc<Guard>>,
+}
+
+impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
+    /// Takes the lease, if the head is still as it was seen, and reads what it covers.
+    pub(crate) async fn acquire(
+        env: Env<'a, S, C>,
+        identity: Identity,
+        catalog: &Catalog,
+        seen: Option<Head>,
+    ) -> Result<Self, Halt> {
+        let takeover = Takeover {
+            from: seen
+                .as_ref()
+                .filter(|head| head.owner.is_some())
+                .map(|head| head.owner_info.clone().unwrap_or_default()),
+            lease_ms: millis(env.settings.lease),
+            heartbeat_ms: millis(env.settings.heartbeat),
+            serial_cl: env.settings.serial_cl,
+        };
+        let ledger = Ledger { head: seen, ..Ledger::default() };
+        let mut lease = Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None };
+        match lease.commit(&[Transition::Acquire(takeover)]).await? {
+            Committed::Applied => {}
+            Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
+        }
+        lease.reload(catalog).await?;
+        Ok(lease)
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The state after these transitions, as if they were written.
+    pub(crate) fn after(&self, transitions: &[Transition]) -> Result<Ledger, Halt> {
+        Ok(self.ledger.after(&self.writer(), transitions)?)
+    }
+
+    /// The server's clock now, in milliseconds since the epoch, as far as it is known.
+    pub(crate) fn server_ms(&self) -> Option<i64> {
+        let (server_ms, at) = self.server?;
+        Some(server_ms + millis(self.env.clock.now().saturating_sub(at)))
+    }
+
+    /// Whether the last known write left the lease with this run.
+    pub(crate) fn is_held(&self) -> bool {
+        self.ledger.head().is_some_and(|head| head.owner == Some(self.identity.owner))
+    }
+
+    /// Whether something that takes at most `timeout` ends within the lease.
+    pub(crate) fn covers(&self, timeout: Duration) -> bool {
+        self.env.clock.now() + timeout <= self.deadline
+    }
+
+    /// The guard that follows this lease's deadline; one at a time.
+    pub(crate) fn guard_with(&mut self, guard: Option<Arc<Guard>>) {
+        if let Some(guard) = &guard {
+            guard.open(self.deadline);
+        }
+        self.guard = guard;
+    }
+
+    pub(crate) async fn renew(&mut self) -> Result<(), Halt> {
+        self.commit(&[Transition::Renew]).await.map(|_| ())
+    }
+
+    /// Writes these transitions at once. One conditional write is under way at a time, and while its outcome is
+    /// unknown no statement is sent.
+    pub(crate) async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
+        let first_sent = self.env.clock.now();
+        // Every write is fenced, so that sending it late is safe; the bound is there so that it ends.
+        let give_up = self.deadline.max(first_sent + self.env.settings.margin());
+        let mut transitions = transitions.to_vec();
+        let mut outcome = Committed::Applied;
+        let mut transaction = self.transaction(&transitions)?;
+        let mut backoff = Backoff::of_writes();
+        loop {
+            match self.send(&transaction).await? {
+                Sent::Applied => break,
+                Sent::Unknown(error) => {
+                    if let Some(guard) = &self.guard {
+                        guard.close();
+                    }
+                    let pause = backoff.pause(self.env.dice);
+                    if self.env.clock.now() + pause >= give_up {
+                        tracing::warn!(%error, "a conditional write stayed unknown until the lease's deadline");
+                        return Err(Halt::Lost);
+                    }
+                    self.env.clock.sleep(pause).await;
+                }
+                Sent::OtherRow => return Ok(Committed::Conflict),
+                Sent::Lost => return Err(Halt::Lost),
+                Sent::Command => {
+                    self.see_command().await?;
+                    outcome = Committed::CommandArrived;
+                    transitions.retain(|transition| !transition.begins_step());
+                    if transitions.is_empty() {
+                        return Ok(outcome);
+                    }
+                    transaction = self.transaction(&transitions)?;
+                }
+            }
+        }
+        self.ledger = transaction.next;
+        self.deadline = first_sent + self.env.settings.margin();
+        if let Some(guard) = &self.guard {
+            guard.open(self.deadline);
+        }
+        Ok(outcome)
+    }
+
+    /// Reads head, versions and the journal of what is pending, and stays the holder only if the head is still as
+    /// this run left it.
+    pub(crate) async fn reload(&mut self, catalog: &Catalog) -> Result<(), Halt> {
+        let give_up = self.env.clock.now() + self.env.settings.margin();
+        let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
+        self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
+        let versions = fold(rows.clone())?;
+        if let Some(entry) = catalog.pending(&versions).next() {
+            rows.extend(self.read_serial(Slice::StepsFrom(entry.version().get()), give_up).await?.rows);
+        }
+        let ledger = fold(rows)?;
+        if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {
+            return Err(Halt::Lost);
+        }
+        self.ledger = ledger;
+        Ok(())
+    }
+
+    fn writer(&self) -> Writer {
+        Writer {
+            owner: self.identity.owner,
+            info: self.identity.info.clone(),
+            wall_ms: self.env.clock.wall_ms(),
+            reason: self.identity.reason.clone(),
+        }
+    }
+
+    fn transaction(&self, transitions: &[Transition]) -> Result<Transaction, Halt> {
+        Ok(self.ledger.transact(&self.writer(), self.env.dice.nonce(), transitions)?)
+    }
+
+    async fn send(&self, transaction: &Transaction) -> Result<Sent, Halt> {
+        let answer = match self.env.store.apply(transaction).await {
+            Ok(answer) => answer,
+            Err(error @ (StoreError::Unknown(_) | StoreError::Passing(_))) => {
+                return Ok(Sent::Unknown(error));
+            }
+            Err(error) => return Err(Halt::Failed(Problem::of_store(error))),
+        };
+        match answer {
+            Answer { applied: true, .. } => Ok(Sent::Applied),
+            Answer { head: Some(tokens), .. } => Ok(judge(transaction, tokens)),
+            Answer { head: None, .. } => match self.env.store.read(Slice::Head, ReadLevel::Serial).await {
+                Ok(rows) => Ok(judge(transaction, tokens(&fold(rows.rows)?))),
+                Err(error) => Ok(Sent::Unknown(error)),
+            },
+        }
+    }
+
+    async fn see_command(&mut self) -> Result<(), Halt> {
+        let give_up = self.env.clock.now() + self.env.settings.margin();
+        let read = fold(self.read_serial(Slice::Head, give_up).await?.rows)?;
+        let Some(theirs) = read.head else { return Err(Halt::Lost) };
+        match &mut self.ledger.head {
+            Some(ours) if ours.op == theirs.op => {
+                *ours = theirs;
+                Ok(())
+            }
+            _ => Err(Halt::Lost),
+        }
+    }
+
+    async fn read_serial(&self, slice: Slice, give_up: Duration) -> Result<Rows, Halt> {
+        let mut backoff = Backoff::of_writes();
+        loop {
+            match self.env.store.read(slice, ReadLevel::Serial).await {
+                Ok(rows) => return Ok(rows),
+                Err(error @ (StoreError::Unknown(_) | StoreError::Passing(_))) => {
+                    let pause = backoff.pause(self.env.dice);
+                    if self.env.clock.now() + pause >= give_up {
+                        tracing::warn!(%error, "the ledger could not be read before the lease's deadline");
+                        return Err(Halt::Lost);
+                    }
+                    self.env.clock.sleep(pause).await;
+                }
+                Err(error) => return Err(Halt::Failed(Problem::of_store(error))),
+            }
+        }
+    }
+}
+
+enum Sent {
+    Applied,
+    Unknown(StoreError),
+    Command,
+    OtherRow,
+    Lost,
+}
+
+/// What a rejection means, by the head that rejected it.
+fn judge(transaction: &Transaction, head: Tokens) -> Sent {
+    let seen = transaction.condition;
+    if head.op == Some(transaction.op) {
+        Sent::Applied
+    } else if head.op != seen.op {
+        Sent::Lost
+    } else if head.cmd_op != seen.cmd_op {
+        Sent::Command
+    } else {
+        Sent::OtherRow
+    }
+}
+
+fn tokens(ledger: &Ledger) -> Tokens {
+    let head = ledger.head();
+    Tokens { op: head.map(|head| head.op), cmd_op: head.and_then(|head| head.cmd_op) }
+}
+
+fn fold(rows: Vec<(Key, Cells)>) -> Result<Ledger, Halt> {
+    Ledger::from_rows(rows).map_err(|error| Halt::Failed(Problem::of_ledger(error)))
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,74 @@
+//! Whether the ledger's history and the binary's migrations fit. Pure.
+
+use super::catalog::{Catalog, Entry};
+use crate::error::Problem;
+use crate::ledger::{Ledger, VersionRow, VersionState};
+
+/// Compares the completed versions with the binary's migrations.
+///
+/// Returns what should be looked at although it is accepted: an older image after a newer one must start.
+pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, Problem> {
+    let mut warnings = Vec::new();
+    for row in ledger.versions() {
+        match catalog.get(row.version) {
+            // What is in flight may be repaired by an edit; what is completed may not be edited.
+            Some(entry) if row.state == VersionState::Completed => same(row, entry)?,
+            Some(_) => {}
+            None => warnings.extend(unknown(row, catalog)?),
+        }
+    }
+    if let Some(newest) = ledger.newest_completed() {
+        let late = catalog
+            .pending(ledger)
+            .find(|entry| entry.version().get() < newest && !may_be_late(ledger, entry));
+        if let Some(entry) = late {
+            return Err(Problem::BelowFrontier {
+                version: entry.version(),
+                name: entry.name().to_owned(),
+                location: entry.migration.location(),
+                newest,
+            });
+        }
+    }
+    warnings.extend(catalog.entries().filter_map(|entry| {
+        let why = entry.migration.reaches_outside()?;
+        let at = entry.migration.location();
+        Some(format!(
+            "version {} {} ({at}) reaches outside of its module, where an edit does not change its checksum: {why}",
+            entry.version(),
+            entry.name()
+        ))
+    }));
+    Ok(warnings)
+}
+
+/// A version that was claimed when nothing newer was completed may finish.
+fn may_be_late(ledger: &Ledger, entry: &Entry) -> bool {
+    entry.migration.is_out_of_order() || ledger.version(entry.version().get()).is_some()
+}
+
+fn same(row: &VersionRow, entry: &Entry) -> Result<(), Problem> {
+    if entry.migration.accepts(&row.checksum) {
+        return Ok(());
+    }
+    Err(Problem::ChecksumMismatch {
+        version: entry.version(),
+        name: entry.name().to_owned(),
+        location: entry.migration.location(),
+        stored: row.checksum.clone(),
+        ours: entry.migration.checksum().to_owned(),
+    })
+}
+
+fn unknown(row: &VersionRow, catalog: &Catalog) -> Result<Option<String>, Problem> {
+    let newest = catalog.newest().filter(|newest| newest.get() > row.version);
+    match newest {
+        Some(newest) if row.state == VersionState::Completed && !row.out_of_order => {
+            Err(Problem::DivergentHistory { version: row.version, name: row.name.clone(), newest })
+        }
+        _ => Ok(Some(format!(
+            "version {} {} is {} and unknown to this binary",
+            row.version, row.name, row.state
+        ))),
+    }
+}

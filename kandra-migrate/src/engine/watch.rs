@@ -1,0 +1,381 @@
+//! A run from its start: look, wait, take the lease, work.
+
+use std::time::Duration;
+
+use super::backoff::Backoff;
+use super::catalog::{Catalog, Entry};
+use super::decide::{Stance, stance};
+use super::env::Env;
+use super::executor::Executor;
+use super::halt::Halt;
+use super::hold::Holder;
+use super::lease::{Identity, Lease};
+use super::patience::{Patience, patience};
+use super::reader::Reader;
+use super::settings::Wait;
+use super::shutdown::Shutdown;
+use super::sighting::Sighting;
+use super::verify::verify;
+use crate::clock::Clock;
+use crate::error::{Error, Problem};
+use crate::ledger::{Event, FAILED, FORMAT, Head, Ledger, LedgerError};
+use crate::plan::Destination;
+use crate::report::{MigrationReport, Outcome, Report};
+use crate::store::{ReadLevel, Slice, Store};
+
+/// The longest pause before a version that is left alone is looked at again.
+const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);
+
+/// The newest events, among which a failure is that has just ended an epoch.
+const FAILURE_EVENTS_MAX: i32 = 10;
+
+/// One run.
+pub struct Run<'a, S, C, X> {
+    env: Env<'a, S, C>,
+    reader: Reader<'a, S, C>,
+    executor: &'a X,
+    identity: Identity,
+    catalog: Catalog,
+    destination: Destination,
+    shutdown: Shutdown,
+    report: Report,
+    /// The lease that another run holds, since when it was seen unchanged.
+    sighting: Option<Sighting>,
+    /// The frontier when the versions were last read.
+    frontier_read: Option<String>,
+    /// The last epoch that had ended when this run began.
+    epoch_at_start: Option<i64>,
+    started: Duration,
+    pace: Backoff,
+}
+
+/// What a watcher does next.
+enum Standing {
+    /// Everything this binary needs is applied.
+    Current,
+    /// Nobody has the lease.
+    Free(Option<Head>),
+    /// The holder has let it lapse.
+    Lapsed(Head, Sighting),
+    /// Somebody has it.
+    Held,
+    /// The first pending version is not begun for a while, or this is the error.
+    NotYet(Duration, Problem),
+}
+
+impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
+    /// A run that has not looked yet. `table` names the ledger in messages.
+    pub fn new(
+        env: Env<'a, S, C>,
+        executor: &'a X,
+        identity: Identity,
+        catalog: Catalog,
+        destination: Destination,
+        shutdown: Shutdown,
+        table: String,
+    ) -> Self {
+        let keyspace = destination.keyspace.clone();
+        Self {
+            env,
+            reader: Reader { env, shutdown: shutdown.clone(), keyspace, table },
+            executor,
+            identity,
+            catalog,
+            destination,
+            shutdown,
+            report: Report::new(),
+            sighting: None,
+            frontier_read: None,
+            epoch_at_start: None,
+            started: env.clock.now(),
+            pace: Backoff::of_watchers(),
+        }
+    }
+
+    /// Brings the keyspace to where the binary needs it, or waits until another run has.
+    pub async fn run(mut self) -> Result<Report, Error> {
+        match self.drive().await {
+            Ok(()) => Ok(self.report),
+            Err(problem) => Err(Error::from(self.reader.located(problem)).with_report(self.report)),
+        }
+    }
+
+    async fn drive(&mut self) -> Result<(), Problem> {
+        loop {
+            let ended = match self.look().await? {
+                Standing::Current => true,
+                Standing::Free(seen) => self.try_to_lead(seen, Duration::ZERO).await?,
+                Standing::Lapsed(seen, sighting) => {
+                    let landed_by = sighting.sent_until() + self.env.settings.drain_data;
+                    self.try_to_lead(Some(seen), landed_by).await?
+                }
+                Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
+                Standing::Held => self.wait().await?,
+            };
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One look at the ledger: a single read where there is nothing to do.
+    async fn look(&mut self) -> Result<Standing, Problem> {
+        if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
+            self.check_head(&head)?;
+            if head.frontier == Some(self.catalog.frontier()) {
+                self.finish();
+                return Ok(Standing::Current);
+            }
+            // A waiting run reads the versions again only when one was completed.
+            if self.sighting.is_some() && head.owner.is_some() && head.frontier == self.frontier_read {
+                return Ok(self.standing(head, op_age));
+            }
+        }
+        let rows = self.reader.read(Slice::Versions, ReadLevel::Quorum).await?;
+        let (server_ms, op_age) = (rows.server_ms, rows.op_age());
+        let ledger = self.reader.fold(rows)?;
+        self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
+        let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
+        let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
+        self.report.warnings = verify(&ledger, &self.catalog)?;
+        self.report.pending = pending(&self.catalog, &ledger);
+        if self.report.pending.is_empty() {
+            self.finish();
+            return Ok(Standing::Current);
+        }
+        self.catalog.compile(&ledger, &self.destination)?;
+        let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
+        self.check_head(&head)?;
+        self.fail_if_paused(&head, &ledger)?;
+        self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
+        if let Some((left, problem)) = self.not_yet(&head, &ledger, server_ms).await? {
+            return Ok(Standing::NotYet(left, problem));
+        }
+        Ok(self.standing(head, op_age))
+    }
+
+    fn standing(&mut self, head: Head, op_age: Option<Duration>) -> Standing {
+        let now = self.env.clock.now();
+        if head.owner.is_none() {
+            self.sighting = None;
+            return Standing::Free(Some(head));
+        }
+        let sighting = match self.sighting.take().filter(|sighting| sighting.is_of(&head)) {
+            Some(sighting) if sighting.has_lapsed(now, op_age) => return Standing::Lapsed(head, sighting),
+            Some(sighting) => sighting,
+            None => Sighting::new(&head, self.env.settings.lease, now),
+        };
+        self.sighting = Some(sighting);
+        self.report.holder = Some(head.owner_info.unwrap_or_else(|| "another instance".to_owned()));
+        Standing::Held
+    }
+
+    /// Takes the lease, if it is still as it was seen, and works. False where everything has to be looked at anew.
+    async fn try_to_lead(
+        &mut self,
+        seen: Option<Head>,
+        data_in_flight_until: Duration,
+    ) -> Result<bool, Problem> {
+        if self.shutdown.is_requested() {
+            return Err(Problem::Shutdown);
+        }
+        let pause = self.env.dice.jitter(self.env.settings.start_jitter);
+        if !pause.is_zero() {
+            self.env.clock.sleep(pause).await;
+            let now = self.head(ReadLevel::Quorum).await?;
+            if now.map(|(head, _)| head.op) != seen.as_ref().map(|head| head.op) {
+                return Ok(false);
+            }
+        }
+        match Lease::acquire(self.env, self.identity.clone(), &self.catalog, seen).await {
+            Ok(lease) => self.lead(lease, data_in_flight_until).await,
+            Err(Halt::Lost) => Ok(false),
+            Err(Halt::Failed(problem)) => Err(problem),
+        }
+    }
+
+    async fn lead(
+        &mut self,
+        lease: Lease<'a, S, C>,
+        data_in_flight_until: Duration,
+    ) -> Result<bool, Problem> {
+        tracing::info!(keyspace = self.destination.keyspace, "holds the lease");
+        let mut holder =
+            Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
+        let worked = holder.work().await;
+        self.report.applied.extend_from_slice(holder.applied());
+        self.report.pending = pending(&self.catalog, holder.ledger());
+        self.report.warnings.extend(self.executor.advice().await);
+        match worked {
+            Ok(()) => {
+                self.finish();
+                Ok(true)
+            }
+            Err(Halt::Lost) => {
+                tracing::warn!(keyspace = self.destination.keyspace, "has lost the lease");
+                Ok(false)
+            }
+            Err(Halt::Failed(problem)) => Err(problem),
+        }
+    }
+
+    /// Waits until the lease may have changed hands or lapsed. True where this run does not wait.
+    async fn wait(&mut self) -> Result<bool, Problem> {
+        let limit = match self.env.settings.wait {
+            Wait::UpTo(limit) => limit,
+            Wait::Fail => return Err(Problem::Held { holder: self.holder() }),
+            Wait::ReturnPending => {
+                self.report.outcome = Outcome::Pending;
+                return Ok(true);
+            }
+        };
+        let now = self.env.clock.now();
+        let waited = now.saturating_sub(self.started);
+        self.report.waited = waited;
+        if waited >= limit {
+            return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
+        }
+        let pause = self.pace.pause(self.env.dice).min(limit - waited);
+        // To the exact lapse, and not a busy loop where that has just been missed.
+        let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
+        self.sleep(pause.min(lapse)).await
+    }
+
+    async fn leave_alone(&mut self, left: Duration, problem: Problem) -> Result<bool, Problem> {
+        let waited = self.env.clock.now().saturating_sub(self.started);
+        let limit = match self.env.settings.wait {
+            Wait::UpTo(limit) => limit.saturating_sub(waited),
+            Wait::Fail | Wait::ReturnPending => Duration::ZERO,
+        };
+        if left > limit {
+            return Err(problem);
+        }
+        tracing::info!(%problem, "waits");
+        // A hold may be taken back, and an edited image may come: not all of it is slept at once.
+        self.sleep(left.min(LEFT_ALONE_LONGEST)).await
+    }
+
+    async fn sleep(&self, pause: Duration) -> Result<bool, Problem> {
+        tokio::select! {
+            () = self.env.clock.sleep(pause) => Ok(false),
+            () = self.shutdown.requested() => Err(Problem::Shutdown),
+        }
+    }
+
+    fn finish(&mut self) {
+        let report = &mut self.report;
+        report.pending.clear();
+        let waited = self.env.clock.now().saturating_sub(self.started);
+        report.waited = if report.holder.is_some() { waited } else { Duration::ZERO };
+        report.outcome = match &report.holder {
+            _ if !report.applied.is_empty() => Outcome::Migrated,
+            Some(holder) => Outcome::WaitedFor(holder.clone()),
+            None => Outcome::AlreadyCurrent,
+        };
+    }
+
+    fn holder(&self) -> String {
+        self.report.holder.clone().unwrap_or_else(|| "another instance".to_owned())
+    }
+
+    fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
+        let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(()) };
+        let version = entry.version().get();
+        match stance(ledger, entry) {
+            Stance::Stopped(_) if head.resumes(version) => Ok(()),
+            Stance::Stopped(reason) => Err(paused(entry, reason)),
+            // It is not begun, and nobody is to begin it.
+            Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
+                Err(paused(entry, head.command_text()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A run that began before another one failed gets that one's failure: it would have had the same.
+    async fn fail_if_failed_elsewhere(&self, head: &Head, epoch_at_start: i64) -> Result<(), Problem> {
+        let failed = head.owner.is_none() && head.active_state.as_deref() == Some(FAILED);
+        let Some(entry) =
+            head.active_version.filter(|_| failed).and_then(|version| self.catalog.get(version))
+        else {
+            return Ok(());
+        };
+        if head.epoch <= epoch_at_start {
+            return Ok(());
+        }
+        let (version, name) = (entry.version(), entry.name().to_owned());
+        let rows =
+            self.reader.read(Slice::Events { rows_max: FAILURE_EVENTS_MAX }, ReadLevel::Quorum).await?.rows;
+        let failure =
+            rows.iter().rev().map(|(key, cells)| Event::from_cells(key.n, cells)).find(Event::is_failure);
+        let (holder, reason) = failure.map_or_else(
+            || (self.holder(), "its journal has no error".to_owned()),
+            |event| (event.actor, event.error.unwrap_or_default()),
+        );
+        Err(Problem::FailedElsewhere { version, name, holder, reason })
+    }
+
+    /// Whether the first pending version is not to be begun for a while: an operator holds it back, or it has failed
+    /// just now.
+    async fn not_yet(
+        &self,
+        head: &Head,
+        ledger: &Ledger,
+        server_ms: Option<i64>,
+    ) -> Result<Option<(Duration, Problem)>, Problem> {
+        let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(None) };
+        let version = entry.version();
+        if ledger.version(version.get()).is_some() {
+            return Ok(None);
+        }
+        if let Some((until_ms, now_ms)) = head.hold_until.zip(server_ms).filter(|(until, now)| until > now) {
+            let left = Duration::from_millis(until_ms.abs_diff(now_ms));
+            let reason = head.hold_reason.clone().unwrap_or_default();
+            return Ok(Some((left, Problem::OnHold { left, reason })));
+        }
+        if head.active_version != Some(version.get()) || head.active_state.as_deref() != Some(FAILED) {
+            return Ok(None);
+        }
+        let rows = self.reader.read(Slice::StepsFrom(version.get()), ReadLevel::Quorum).await?;
+        let server_ms = rows.server_ms;
+        let journal = self.reader.fold(rows)?;
+        Ok(patience(&journal, entry, server_ms).map(|Patience { left, failures, reason }| {
+            (left, Problem::BackingOff { version, name: entry.name().to_owned(), failures, left, reason })
+        }))
+    }
+
+    fn check_head(&self, head: &Head) -> Result<(), Problem> {
+        let ours = self.env.settings.serial_cl;
+        if head.serial_cl != ours {
+            return Err(Problem::SerialDiffers { stored: head.serial_cl.clone(), ours });
+        }
+        // An older binary may see that there is nothing to do; it may not write.
+        if head.fmt_write > FORMAT && head.frontier != Some(self.catalog.frontier()) {
+            return Err(Problem::of_ledger(LedgerError::NewerFormat { found: head.fmt_write }));
+        }
+        Ok(())
+    }
+
+    async fn head(&self, level: ReadLevel) -> Result<Option<(Head, Option<Duration>)>, Problem> {
+        let rows = self.reader.read(Slice::Head, level).await?;
+        let op_age = rows.op_age();
+        Ok(self.reader.fold(rows)?.head().cloned().map(|head| (head, op_age)))
+    }
+}
+
+/// The shortest pause of a watcher.
+const LAPSE_MS_MIN: Duration = Duration::from_millis(1);
+
+fn paused(entry: &Entry, reason: String) -> Problem {
+    Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+}
+
+/// What is not applied, for a report.
+pub(crate) fn pending(catalog: &Catalog, ledger: &Ledger) -> Vec<MigrationReport> {
+    let report = |entry: &Entry| MigrationReport {
+        version: entry.version(),
+        name: entry.name().to_owned(),
+        took: Duration::ZERO,
+    };
+    catalog.pending(ledger).map(report).collect()
+}

@@ -1,0 +1,75 @@
+//! What a run would do.
+
+use std::fmt;
+
+use crate::cql;
+use crate::engine::Entry;
+use crate::migration::Version;
+use crate::plan::Work;
+
+/// A pending migration, as [`Runner::plan`](crate::Runner::plan) shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PlannedMigration {
+    /// The version.
+    pub version: Version,
+    /// The name.
+    pub name: String,
+    /// Where it is in the source, as `file:line`.
+    pub location: String,
+    /// The steps, in order.
+    pub steps: Vec<PlannedStep>,
+}
+
+/// A step that would be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct PlannedStep {
+    /// Its number in the plan, from 1.
+    pub number: i64,
+    /// The task's name.
+    pub task: String,
+    /// `schema`, `data` or `code`.
+    pub kind: &'static str,
+    /// What an unknown outcome of it means: `probe`, `idempotent` or `once`.
+    pub repeat: &'static str,
+    /// The statement, with the literals of data and role statements masked; `None` for code.
+    pub cql: Option<String>,
+}
+
+impl PlannedMigration {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        let steps = entry.steps().iter().map(|step| PlannedStep {
+            number: step.number(),
+            task: step.task.clone(),
+            kind: step.kind.name(),
+            repeat: step.repeat.name(),
+            cql: match &step.work {
+                Work::Cql { text, .. } => Some(cql::mask(text)),
+                Work::Code(_) => None,
+            },
+        });
+        Self {
+            version: entry.version(),
+            name: entry.name().to_owned(),
+            location: entry.migration.location(),
+            steps: steps.collect(),
+        }
+    }
+}
+
+impl fmt::Display for PlannedMigration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "version {} {} ({})", self.version, self.name, self.location)?;
+        for step in &self.steps {
+            write!(f, "\n  {} {} [{}]", step.number, step.kind, step.repeat)?;
+            match &step.cql {
+                Some(cql) => write!(f, " {}", cql.split_whitespace().collect::<Vec<_>>().join(" "))?,
+                None => write!(f, " {}", step.task)?,
+            }
+        }
+        Ok(())
+    }
+}
