@@ -10,19 +10,19 @@ mod migration;
 mod plan;
 mod registry;
 mod report;
-//mod runner;
+mod runner;
 mod schema;
 mod store;
 mod task;
 
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
-//pub use kandra_migrate_macros::migration;
+pub use kandra_migrate_macros::migration;
 pub use migration::{Migration, Version};
 pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, Plan, Task, code, cql};
 pub use registry::Registry;
 pub use report::{MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status};
-//pub use runner::{LEDGER_TABLE, Runner};
+pub use runner::{LEDGER_TABLE, Runner};
 pub use task::{TaskContext, TaskError, TaskResult};
 
 /// What the macros expand to; no part of the API.

@@ -8,7 +8,7 @@ use scylla::statement::Consistency;
 use thiserror::Error;
 use uuid::Uuid;
 
-use super::{Database, Outcome, Request, drain, panic, pin};
+use super::{Database, Outcome, Request, advice, drain, panic, pin};
 use crate::clock::SystemClock;
 use crate::engine::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 use crate::schema::{Effect, SchemaChange, agreement, load, probe};
@@ -96,13 +96,7 @@ impl Executor for CqlExecutor {
     }
 
     async fn advice(&self) -> Vec<String> {
-        let ExecutorSettings { keyspace, statement_timeout, .. } = &self.settings;
-        let replication = load::replication(&self.database, keyspace, *statement_timeout).await;
-        // A look that fails is none of the run's business.
-        let Ok(Some(replication)) = replication else { return Vec::new() };
-        let nodes = self.database.nodes();
-        let datacenters: Vec<_> = nodes.iter().filter_map(|node| node.datacenter.as_deref()).collect();
-        replication.advice(keyspace, &datacenters)
+        advice::advice(&self.database, &self.settings.keyspace, self.settings.statement_timeout).await
     }
 
     async fn run(&self, task: CodeRun) -> TaskResult {

@@ -1,5 +1,6 @@
 //! The `scylla` driver, used so that nothing is sent twice and the caller's session stays as it is.
 
+mod advice;
 mod answered;
 mod drain;
 mod executor;

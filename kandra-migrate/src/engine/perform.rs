@@ -147,7 +147,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let at = self.at(version, step);
         let error = error.into_inner();
         match error.downcast::<TaskPanic>() {
-            Ok(panic) => StepEnd::Failed(Problem::StepPanicked { at, message: panic.message().to_owned() }),
+            Ok(panic) => StepEnd::Failed(Problem::StepPanicked { at, message: panic.0 }),
             Err(source) => StepEnd::Failed(Problem::StepFailed { at, cql: None, source: source.into() }),
         }
     }

@@ -75,6 +75,13 @@ impl Settings {
         self.lease * 2 / 3
     }
 
+    /// When the answer to a request of the ledger counts as lost. A server's own timeouts are below it (8 s seen), or
+    /// each of them would become an unknown outcome; two re-issues fit into the lease.
+    #[must_use]
+    pub fn request_timeout(&self) -> Duration {
+        (self.lease / 4).min(Duration::from_secs(12))
+    }
+
     /// What is wrong with the combination, in a sentence.
     pub fn check(&self) -> Result<(), String> {
         let human = crate::report::human;

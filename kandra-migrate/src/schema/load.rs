@@ -8,7 +8,6 @@ use scylla::cluster::Node;
 use scylla::statement::Consistency;
 use scylla::value::CqlValue;
 
-use super::advice::Replication;
 use super::shape::{
     AggregateSchema, ColumnSchema, DroppedColumn, FunctionSchema, IndexSchema, KeyspaceSchema, TableSchema,
     ViewSchema,
@@ -54,19 +53,6 @@ pub(crate) async fn keyspace(
     schema.functions = tables.read("functions").await?.rows().map(|row| function(&row)).collect();
     schema.aggregates = tables.read("aggregates").await?.rows().map(|row| aggregate(&row)).collect();
     Ok(Some(schema))
-}
-
-/// How a keyspace's rows are kept. `None` where there is no such keyspace.
-pub(crate) async fn replication(
-    database: &Database,
-    keyspace: &str,
-    timeout: Duration,
-) -> Result<Option<Replication>, SendError> {
-    let keyspaces = Tables { database, keyspace, node: None, timeout }.read("keyspaces").await?;
-    Ok(keyspaces.first().map(|row| Replication {
-        options: map(&row, "replication"),
-        durable_writes: row.bool("durable_writes").unwrap_or(true),
-    }))
 }
 
 /// The tables of `system_schema`, each of them as the same node has it.

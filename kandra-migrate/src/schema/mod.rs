@@ -1,6 +1,5 @@
 //! What `system_schema` says: agreement, the ledger's table, and what of a statement can be seen there.
 
-pub(crate) mod advice;
 pub(crate) mod agreement;
 pub(crate) mod bootstrap;
 pub(crate) mod definition;

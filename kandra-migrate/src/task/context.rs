@@ -106,15 +106,16 @@ impl TaskContext {
         let mut rows = Vec::new();
         let mut page = PagingState::start();
         loop {
-            let permit = self.admit().await?;
-            let answer = self.session().execute_single_page(&prepared.statement, &values, page).await;
-            // A read that failed has no effect either.
-            permit.ended();
+            // A read has no effect that could be in doubt: it is let through, and not watched.
+            self.admit().await?.ended();
+            let session = self.session();
+            let answer = session.execute_single_page(&prepared.statement, &values, page).await;
             let (result, next) = answer.map_err(|error| failed(cql, error))?;
             let result = result.into_rows_result().map_err(|error| failed(cql, error))?;
             for row in result.rows::<T>().map_err(|error| failed(cql, error))? {
                 rows.push(row.map_err(|error| failed(cql, error))?);
             }
+            self.0.parts.guard.note_progress();
             match next.into_paging_control_flow() {
                 ControlFlow::Continue(next) => page = next,
                 ControlFlow::Break(()) => return Ok(rows),
@@ -138,14 +139,17 @@ impl TaskContext {
             return Err(failed(cql, StatementError::Read));
         }
         let permit = self.admit().await?;
-        let answer = self.session().execute_unpaged(&prepared.statement, &values).await;
         let request = if prepared.manner.is_conditional { Request::Conditional } else { Request::Write };
-        match answer {
-            // Dropped, the permit says that the statement may still land.
-            Err(error) if Outcome::of(&error, request) == Outcome::Unknown => Err(failed(cql, error)),
-            answer => {
+        match self.session().execute_unpaged(&prepared.statement, &values).await {
+            Ok(_) => {
                 permit.ended();
-                answer.map(drop).map_err(|error| failed(cql, error))
+                Ok(())
+            }
+            Err(error) => {
+                if Outcome::of(&error, request) != Outcome::Unknown {
+                    permit.ended();
+                }
+                Err(failed(cql, error))
             }
         }
     }
