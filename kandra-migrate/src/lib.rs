@@ -21,7 +21,7 @@ pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
 pub use migration::{Migration, Version};
-pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, Plan, Task, code, cql};
+pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code, cql};
 pub use registry::Registry;
 pub use report::{
     AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
@@ -69,5 +69,5 @@ pub mod __internals {
 
 /// What a migration's module usually needs.
 pub mod prelude {
-    pub use crate::{IntoPlan, Plan, Task, TaskContext, TaskError, TaskResult, code, cql};
+    pub use crate::{IntoPlan, OnFailure, Plan, Task, TaskContext, TaskError, TaskResult, code, cql};
 }

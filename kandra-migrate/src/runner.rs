@@ -60,6 +60,7 @@ pub struct Runner<'r> {
     application: Option<String>,
     serial: SerialConsistency,
     consistency: Consistency,
+    table_ids: bool,
     settings: Settings,
     shutdown: Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'r>>>,
 }
@@ -83,6 +84,7 @@ impl<'r> Runner<'r> {
             application: None,
             serial: SerialConsistency::Serial,
             consistency: Consistency::Quorum,
+            table_ids: true,
             settings: Settings::default(),
             shutdown: None,
         }
@@ -166,6 +168,16 @@ impl<'r> Runner<'r> {
     /// The consistency of the statements of a plan and of its code tasks. Default: `Quorum`.
     pub fn consistency(mut self, level: Consistency) -> Self {
         self.consistency = level;
+        self
+    }
+
+    /// Whether tables and materialized views are created with ids that the runner chooses. Default: true.
+    ///
+    /// Without them, a CREATE that lands late from a node that was stopped replaces the table that was made meanwhile,
+    /// and its rows are lost. A server that refuses ids is remembered, with a warning; this is for services that
+    /// misbehave with them.
+    pub fn table_ids(mut self, with_ids: bool) -> Self {
+        self.table_ids = with_ids;
         self
     }
 
@@ -293,6 +305,7 @@ impl<'r> Runner<'r> {
                 keyspace: keyspace.clone(),
                 consistency: self.consistency,
                 statement_timeout: self.settings.statement_timeout,
+                table_ids: self.table_ids,
                 nonce: Dice::system().nonce(),
             },
         );

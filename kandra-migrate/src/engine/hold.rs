@@ -37,6 +37,8 @@ pub(crate) struct Holder<'a, S, C, X> {
     pub(super) data_in_flight_until: Duration,
     /// The last error of unknown outcome, for the message if it stays unknown.
     pub(super) last_unknown: Option<String>,
+    /// What should be looked at, for the report.
+    pub(super) warnings: Vec<String>,
     /// Steps that are recorded as done and whose effect is not there.
     redo: BTreeSet<(i64, i64)>,
     /// Versions whose recorded steps another run has done, and that were not looked at yet.
@@ -69,6 +71,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             unsettled: !inherited.is_empty(),
             data_in_flight_until,
             last_unknown: None,
+            warnings: Vec::new(),
             redo: BTreeSet::new(),
             inherited,
             begun: BTreeMap::new(),
@@ -79,6 +82,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     /// What this run has applied so far.
     pub(crate) fn applied(&self) -> &[MigrationReport] {
         &self.applied
+    }
+
+    /// What should be looked at, although nothing failed.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The ledger as the last known write left it.
@@ -103,6 +111,19 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         worked
     }
 
+    /// The write that takes the lease goes with the first one, unless something has to be looked at under it before.
+    async fn take(&mut self) -> Result<Vec<Transition>, Halt> {
+        if self.lease.is_held() {
+            return Ok(Vec::new());
+        }
+        let taking = vec![self.lease.taking()];
+        if self.inherited.is_empty() {
+            return Ok(taking);
+        }
+        self.commit(&taking).await?;
+        Ok(Vec::new())
+    }
+
     async fn give_back(&mut self) -> Result<(), Halt> {
         self.drain_data().await?;
         self.release(Vec::new()).await
@@ -110,7 +131,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     async fn apply_pending(&mut self) -> Result<(), Halt> {
         // What is known and not written yet: it goes into the next write, so that a step costs one write, not two.
-        let mut known: Vec<Transition> = Vec::new();
+        let mut known = self.take().await?;
         loop {
             let ledger = self.lease.after(&known)?;
             let action = decide(&ledger, self.catalog, &self.redo);
@@ -394,6 +415,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     }
 
     async fn release(&mut self, mut known: Vec<Transition>) -> Result<(), Halt> {
+        if !self.lease.is_held() {
+            // Nothing was begun, and so nothing was taken.
+            return Ok(());
+        }
         known.push(Transition::Release);
         self.commit(&known).await.map(|_| ())
     }

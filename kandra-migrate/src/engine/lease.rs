@@ -62,6 +62,19 @@ pub(crate) struct Lease<'a, S, C> {
 }
 
 impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
+    /// Reads what the lease covers, if it is free and the head is still as it was seen. The lease is not taken yet: the
+    /// first write does it, together with what it begins, and applies only if nothing has changed since.
+    pub(crate) async fn prepare(
+        env: Env<'a, S, C>,
+        identity: Identity,
+        journal: Journal<'_>,
+        seen: Option<Head>,
+    ) -> Result<Self, Halt> {
+        let mut lease = Self::new(env, identity, seen);
+        lease.reload(journal).await?;
+        Ok(lease)
+    }
+
     /// Takes the lease, if the head is still as it was seen, and reads what it covers.
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
@@ -69,23 +82,29 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         journal: Journal<'_>,
         seen: Option<Head>,
     ) -> Result<Self, Halt> {
-        let takeover = Takeover {
-            from: seen
-                .as_ref()
-                .filter(|head| head.owner.is_some())
-                .map(|head| head.owner_info.clone().unwrap_or_default()),
-            lease_ms: millis(env.settings.lease),
-            heartbeat_ms: millis(env.settings.heartbeat),
-            serial_cl: env.settings.serial_cl,
-        };
-        let ledger = Ledger { head: seen, ..Ledger::default() };
-        let mut lease = Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None };
-        match lease.commit(&[Transition::Acquire(takeover)]).await? {
+        let mut lease = Self::new(env, identity, seen);
+        match lease.commit(&[lease.taking()]).await? {
             Committed::Applied => {}
             Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
         }
         lease.reload(journal).await?;
         Ok(lease)
+    }
+
+    fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
+        let ledger = Ledger { head: seen, ..Ledger::default() };
+        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None }
+    }
+
+    /// What takes the lease, from nobody or from a holder that let it lapse.
+    pub(crate) fn taking(&self) -> Transition {
+        let lapsed = self.ledger.head().filter(|head| head.owner.is_some());
+        Transition::Acquire(Takeover {
+            from: lapsed.map(|head| head.owner_info.clone().unwrap_or_default()),
+            lease_ms: millis(self.env.settings.lease),
+            heartbeat_ms: millis(self.env.settings.heartbeat),
+            serial_cl: self.env.settings.serial_cl,
+        })
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

@@ -104,11 +104,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         loop {
             let ended = match self.look().await? {
                 Standing::Current => true,
-                Standing::Free(seen) => self.try_to_lead(seen, Duration::ZERO).await?,
-                Standing::Lapsed(seen, sighting) => {
-                    let landed_by = sighting.sent_until() + self.env.settings.drain_data;
-                    self.try_to_lead(Some(seen), landed_by).await?
-                }
+                Standing::Free(seen) => self.try_to_lead(seen, None).await?,
+                Standing::Lapsed(seen, sighting) => self.try_to_lead(Some(seen), Some(sighting)).await?,
                 Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
                 Standing::Held => self.wait().await?,
             };
@@ -171,11 +168,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     }
 
     /// Takes the lease, if it is still as it was seen, and works. False where everything has to be looked at anew.
-    async fn try_to_lead(
-        &mut self,
-        seen: Option<Head>,
-        data_in_flight_until: Duration,
-    ) -> Result<bool, Problem> {
+    async fn try_to_lead(&mut self, seen: Option<Head>, lapsed: Option<Sighting>) -> Result<bool, Problem> {
         if self.shutdown.is_requested() {
             return Err(Problem::Shutdown);
         }
@@ -187,8 +180,16 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        match Lease::acquire(self.env, self.identity.clone(), Journal::Pending(&self.catalog), seen).await {
-            Ok(lease) => self.lead(lease, data_in_flight_until).await,
+        let (identity, journal) = (self.identity.clone(), Journal::Pending(&self.catalog));
+        let lease = match lapsed {
+            None => Lease::prepare(self.env, identity, journal, seen).await,
+            Some(_) => Lease::acquire(self.env, identity, journal, seen).await,
+        };
+        // What a lapsed holder sent, it sent before its own deadline.
+        let landed_by =
+            lapsed.map_or(Duration::ZERO, |lapsed| lapsed.sent_until() + self.env.settings.drain_data);
+        match lease {
+            Ok(lease) => self.lead(lease, landed_by).await,
             Err(Halt::Lost) => Ok(false),
             Err(Halt::Failed(problem)) => Err(problem),
         }
@@ -205,6 +206,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let worked = holder.work().await;
         self.report.applied.extend_from_slice(holder.applied());
         self.report.pending = pending(&self.catalog, holder.ledger());
+        self.report.warnings.extend_from_slice(holder.warnings());
         self.report.warnings.extend(self.executor.advice().await);
         match worked {
             Ok(()) => {
