@@ -200,7 +200,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         lease: Lease<'a, S, C>,
         data_in_flight_until: Duration,
     ) -> Result<bool, Problem> {
-        tracing::info!(keyspace = self.destination.keyspace, "holds the lease");
         let mut holder =
             Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
         let worked = holder.work().await;
@@ -214,7 +213,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 Ok(true)
             }
             Err(Halt::Lost) => {
-                tracing::warn!(keyspace = self.destination.keyspace, "has lost the lease");
+                tracing::info!(keyspace = self.destination.keyspace, "another run has the lease");
                 Ok(false)
             }
             Err(Halt::Failed(problem)) => Err(problem),
