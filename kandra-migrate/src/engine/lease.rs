@@ -12,6 +12,7 @@ use super::settings::Settings;
 use crate::clock::{Clock, Dice};
 use crate::error::Problem;
 use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
+use crate::mutant::{Mutant, is_broken};
 use crate::store::{Answer, ReadLevel, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
 
@@ -96,7 +97,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
-        self.clock.now() + timeout <= self.deadline
+        self.clock.now() + timeout <= self.deadline || is_broken(Mutant::NoDeadline)
     }
 
     /// The guard that follows this lease's deadline; one at a time.
@@ -124,6 +125,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         loop {
             match self.send(&transaction).await? {
                 Sent::Applied => break,
+                Sent::Unknown(_)
+                    if is_broken(Mutant::SendOnUnknownIntent)
+                        && transitions.iter().any(|t| matches!(t, Transition::Intent(_))) =>
+                {
+                    break;
+                }
                 Sent::Unknown(error) => {
                     if let Some(guard) = &self.guard {
                         guard.close();
@@ -178,7 +185,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     }
 
     fn transaction(&self, transitions: &[Transition]) -> Result<Transaction, Halt> {
-        Ok(self.ledger.transact(&self.writer(), self.dice.nonce(), transitions)?)
+        let own = is_broken(Mutant::NonceOfTheRun).then_some(self.identity.owner);
+        let nonce = own.unwrap_or_else(|| self.dice.nonce());
+        Ok(self.ledger.transact(&self.writer(), nonce, transitions)?)
     }
 
     async fn send(&self, transaction: &Transaction) -> Result<Sent, Halt> {

@@ -17,6 +17,7 @@ use super::verify::verify;
 use crate::clock::{Clock, Dice};
 use crate::error::{Error, Problem};
 use crate::ledger::{Event, FORMAT, Head, Ledger};
+use crate::mutant::{Mutant, is_broken};
 use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
 use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
@@ -207,7 +208,7 @@ where
         }
         match &self.sighting {
             Some(sighting) if sighting.op == head.op => {
-                if returned.saturating_sub(sighting.since) >= sighting.lease {
+                if returned.saturating_sub(sighting.since) >= sighting.lease || is_broken(Mutant::NoLapse) {
                     return Standing::Lapsed(head);
                 }
             }
@@ -290,8 +291,9 @@ where
             (sighting.since + sighting.lease).saturating_sub(now).max(Duration::from_millis(1))
         });
         tokio::select! {
-            () = self.clock.sleep(pause.min(lapse)) => Ok(()),
+            biased;
             () = self.shutdown.requested() => Err(Problem::Shutdown),
+            () = self.clock.sleep(pause.min(lapse)) => Ok(()),
         }
     }
 

@@ -9,6 +9,7 @@ use super::history::Ledger;
 use super::row::{Head, StepRow, VersionRow};
 use super::state::{IllegalTransition, StepState, VersionState};
 use super::transition::{Claim, Intent, Takeover, Transition};
+use crate::mutant::{Mutant, is_broken};
 
 /// Longest error text that is stored, in bytes.
 const ERROR_BYTES_MAX: usize = 4096;
@@ -267,7 +268,7 @@ impl Draft<'_> {
             step_kind: intent.step_kind.to_owned(),
             flags: intent.flags.to_owned(),
             state,
-            attempts: old.map_or(0, |row| row.attempts) + 1,
+            attempts: old.map_or(0, |row| row.attempts) + i64::from(!is_broken(Mutant::NoAttempts)),
             failures: old.map_or(0, |row| row.failures),
             digest: intent.digest.clone(),
             undo: intent.undo.clone(),

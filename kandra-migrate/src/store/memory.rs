@@ -35,6 +35,12 @@ impl MemoryStore {
         Self::default()
     }
 
+    /// The next write's time is after this one, in milliseconds since the epoch; write times never go back.
+    pub fn advance_to(&self, server_ms: i64) {
+        let mut table = self.table();
+        table.ballot_ms = table.ballot_ms.max(server_ms);
+    }
+
     /// All rows, as they are now.
     #[must_use]
     pub fn rows(&self) -> Vec<(Key, Cells)> {
