@@ -38,11 +38,10 @@ fn of(source: &str) -> String {
 fn golden_vectors_hold() {
     let mut wrong = String::new();
     for Pair { rule, vectors, .. } in pairs() {
-        for vector in vectors {
-            let actual = of(vector.source);
-            if actual != vector.checksum {
-                wrong +=
-                    &format!("{rule}: {actual} instead of {}, for\n{}\n", vector.checksum, vector.source);
+        for Vector { checksum, source } in vectors {
+            let actual = of(source);
+            if actual != checksum {
+                wrong.extend([rule, ": ", &actual, " instead of ", checksum, ", for\n", source, "\n"]);
             }
         }
     }

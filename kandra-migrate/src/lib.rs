@@ -11,19 +11,19 @@ mod mutant;
 mod plan;
 mod registry;
 mod report;
-//mod runner;
+mod runner;
 mod schema;
 mod store;
 mod task;
 
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
-//pub use kandra_migrate_macros::migration;
+pub use kandra_migrate_macros::migration;
 pub use migration::{Migration, Version};
 pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, Plan, Task, code, cql};
 pub use registry::Registry;
 pub use report::{MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status};
-//pub use runner::{LEDGER_TABLE, Runner};
+pub use runner::{LEDGER_TABLE, Runner};
 pub use task::{TaskContext, TaskError, TaskResult};
 
 /// What the macros expand to; no part of the API.
@@ -51,7 +51,7 @@ pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::cql::SchemaChange;
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Executor, Identity, NoAgreement, Run, Send, SendError,
+        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
         Settings, Shutdown,
     };
     pub use crate::ledger::*;

@@ -8,9 +8,9 @@ use super::token::Token;
 const IGNORED: [&str; 4] = ["doc", "allow", "expect", "warn"];
 
 /// Leaves out the attributes that do not count.
-pub(crate) fn without_ignored(tokens: Vec<Token>) -> Vec<Token> {
+pub(crate) fn without_ignored(tokens: &[Token]) -> Vec<Token> {
     let mut kept = Vec::with_capacity(tokens.len());
-    let mut rest = tokens.as_slice();
+    let mut rest = tokens;
     while !rest.is_empty() {
         let length = length(rest).unwrap_or(1);
         if length == 1 || !is_ignored(&rest[length - 1]) {

@@ -5,10 +5,10 @@ use super::encode::encode;
 use super::token::Token;
 
 /// Takes the `use` declarations out of a block, and puts the sorted set of their paths at its start.
-pub(crate) fn gather(tokens: Vec<Token>) -> Vec<Token> {
+pub(crate) fn gather(tokens: &[Token]) -> Vec<Token> {
     let mut imports = Vec::new();
     let mut others = Vec::with_capacity(tokens.len());
-    let mut rest = tokens.as_slice();
+    let mut rest = tokens;
     let mut statement_starts = true;
     while let Some(token) = rest.first() {
         if statement_starts && let Some((paths, length)) = declaration(rest) {
@@ -55,21 +55,19 @@ pub(crate) fn flatten(tree: &[Token]) -> Option<Vec<Vec<Token>>> {
 }
 
 fn flatten_below(prefix: &[Token], tree: &[Token], paths: &mut Vec<Vec<Token>>) -> Option<()> {
-    match tree {
-        [.., last] if let Some(list) = last.braced() => {
-            let stem = &tree[..tree.len() - 1];
-            is_stem(stem).then_some(())?;
-            let prefix = [prefix, stem].concat();
-            let list = list.strip_suffix(&[Token::op(",")]).unwrap_or(list);
-            let mut branches = list.split(|token| token.is_op(",")).filter(|_| !list.is_empty());
-            branches.try_for_each(|branch| flatten_below(&prefix, branch, paths))
-        }
-        _ => {
-            is_path(tree).then_some(())?;
-            paths.push([prefix, tree].concat());
-            Some(())
-        }
+    let (last, stem) = tree.split_last()?;
+    let Some(branches) = last.braced() else {
+        is_path(tree).then_some(())?;
+        paths.push([prefix, tree].concat());
+        return Some(());
+    };
+    is_stem(stem).then_some(())?;
+    if branches.is_empty() {
+        return Some(());
     }
+    let prefix = [prefix, stem].concat();
+    let branches = branches.strip_suffix(&[Token::op(",")]).unwrap_or(branches);
+    branches.split(|token| token.is_op(",")).try_for_each(|branch| flatten_below(&prefix, branch, paths))
 }
 
 /// Nothing, `::`, or a path that ends in `::`.

@@ -26,9 +26,8 @@ impl Literal {
         let letters = text.len() - text.trim_start_matches(['b', 'c', 'r']).len();
         let (prefix, rest) = text.split_at(letters);
         let hashes = rest.len() - rest.trim_start_matches('#').len();
-        let quote = match rest[hashes..].chars().next() {
-            Some(quote @ ('"' | '\'')) => quote,
-            _ => return Self::number(text),
+        let Some(quote @ ('"' | '\'')) = rest[hashes..].chars().next() else {
+            return Self::number(text);
         };
         let kind = match (prefix.trim_end_matches('r'), quote) {
             ("b", '\'') => Kind::Byte,

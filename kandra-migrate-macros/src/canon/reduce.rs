@@ -1,9 +1,8 @@
 //! Takes out of code what a formatter may add or remove.
 
-use std::collections::HashSet;
-
 use proc_macro2::Delimiter;
 
+use super::names::Names;
 use super::shape::{
     ends_operand, is_jump_statement, is_single_expression, separates_elements, takes_arguments,
 };
@@ -37,33 +36,32 @@ const MACROS_OF_EXPRESSIONS: [&str; 21] = [
 
 /// Reduces code, knowing which macros are not what their names say.
 pub(crate) struct Reducer<'a> {
-    /// Names of macros that the code itself defines or imports.
-    pub(crate) own_macros: &'a HashSet<String>,
+    pub(crate) names: &'a Names,
 }
 
 impl Reducer<'_> {
     /// The canonical form of a sequence of items or statements.
-    pub(crate) fn block(&self, tokens: Vec<Token>) -> Vec<Token> {
-        let tokens = import::gather(attribute::without_ignored(split_angles(tokens)));
+    pub(crate) fn block(&self, tokens: &[Token]) -> Vec<Token> {
+        let tokens = import::gather(&attribute::without_ignored(&split_angles(tokens)));
         Level::new(self, &tokens).reduce()
     }
 
     /// The canonical form of what stands between parentheses or brackets, or in a list of parameters.
-    fn list(&self, tokens: Vec<Token>) -> Vec<Token> {
-        let tokens = attribute::without_ignored(split_angles(tokens));
+    fn list(&self, tokens: &[Token]) -> Vec<Token> {
+        let tokens = attribute::without_ignored(&split_angles(tokens));
         Level::new(self, &tokens).reduce()
     }
 
     fn group(&self, delimiter: Delimiter, inner: &[Token], before: &[Token]) -> Token {
         if delimiter == Delimiter::Brace {
-            return Token::Group(delimiter, self.block(inner.to_vec()));
+            return Token::Group(delimiter, self.block(inner));
         }
-        let mut reduced = self.list(inner.to_vec());
+        let mut reduced = self.list(inner);
         if delimiter == Delimiter::Parenthesis
             && let [elements @ .., comma] = inner
             && comma.is_op(",")
             && !takes_arguments(before)
-            && !separates_elements(&split_angles(elements.to_vec()))
+            && !separates_elements(&split_angles(elements))
         {
             reduced.push(Token::op(","));
         }
@@ -72,26 +70,32 @@ impl Reducer<'_> {
 
     /// The body of a match arm or of a closure: without its braces where it is a single expression.
     fn body(&self, inner: &[Token]) -> Vec<Token> {
-        let mut content = self.block(inner.to_vec());
+        let mut content = self.block(inner);
         if is_jump_statement(&content) {
             content.pop();
         }
-        while let [Token::Group(Delimiter::Brace, nested)] = content.as_slice() {
-            content = nested.clone();
-        }
+        let content = innermost(&content).to_vec();
         if is_single_expression(&content) { content } else { vec![Token::Group(Delimiter::Brace, content)] }
     }
 }
 
+/// What is within braces that are around nothing but braces.
+fn innermost(content: &[Token]) -> &[Token] {
+    match content {
+        [only] => only.braced().map_or(content, innermost),
+        _ => content,
+    }
+}
+
 /// `>` may close generic arguments, so no operator that begins with it is one token.
-fn split_angles(tokens: Vec<Token>) -> Vec<Token> {
+fn split_angles(tokens: &[Token]) -> Vec<Token> {
     let mut split = Vec::with_capacity(tokens.len());
     for token in tokens {
         match token {
             Token::Op(op) if op.len() > 1 && op.starts_with('>') => {
                 split.extend(op.chars().map(|character| Token::Op(character.into())));
             }
-            other => split.push(other),
+            other => split.push(other.clone()),
         }
     }
     split
@@ -197,7 +201,7 @@ impl<'a> Level<'a> {
         let is_path = self.out.iter().rev().nth(1).is_some_and(|token| token.is_op("::"));
         let known = !is_path
             && name.is_some_and(|name| {
-                MACROS_OF_EXPRESSIONS.contains(&name) && !self.reducer.own_macros.contains(name)
+                MACROS_OF_EXPRESSIONS.contains(&name) && !self.reducer.names.contain(name)
             });
         let called = name.is_some();
         self.push(Token::op("!"));
@@ -205,7 +209,7 @@ impl<'a> Level<'a> {
             self.push(defined.clone());
         }
         if called && let Some(Token::Group(delimiter, inner)) = self.tokens.get(self.at) {
-            let content = if known { self.reducer.list(inner.clone()) } else { inner.clone() };
+            let content = if known { self.reducer.list(inner) } else { inner.clone() };
             self.push(Token::Group(*delimiter, content));
         }
     }
@@ -218,7 +222,7 @@ impl<'a> Level<'a> {
             let Some(end) = rest.iter().position(|token| token.is_op("|")) else {
                 return;
             };
-            self.out.extend(self.reducer.list(rest[..end].to_vec()));
+            self.out.extend(self.reducer.list(&rest[..end]));
             self.at += end;
             self.push(Token::op("|"));
         }

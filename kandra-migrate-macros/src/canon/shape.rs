@@ -95,11 +95,10 @@ pub(crate) fn separates_elements(inner: &[Token]) -> bool {
 /// The same as [`ends_operand`] of the last token, but where that is not sure the answer is no.
 fn certainly_ends_operand(before: &[Token]) -> bool {
     match before {
-        [.., Token::Lifetime(_) | Token::Group(Delimiter::Brace, _)] => false,
+        [] | [.., Token::Lifetime(_) | Token::Group(Delimiter::Brace, _)] => false,
         [.., Token::Op(op)] => op == "?",
         [earlier @ .., Token::Group(Delimiter::Bracket, _)] => !opens_attribute(earlier),
         [.., last] => ends_operand(last),
-        [] => false,
     }
 }
 

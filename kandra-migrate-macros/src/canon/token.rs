@@ -23,8 +23,11 @@ impl Token {
         Self::Op(text.to_owned())
     }
 
-    pub(crate) fn word(text: &str) -> Self {
-        Self::Word(text.to_owned())
+    pub(crate) fn word(&self) -> Option<&str> {
+        match self {
+            Self::Word(word) => Some(word),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_op(&self, text: &str) -> bool {
@@ -32,15 +35,12 @@ impl Token {
     }
 
     pub(crate) fn is_word(&self, text: &str) -> bool {
-        matches!(self, Self::Word(word) if word == text)
+        self.word() == Some(text)
     }
 
     /// An identifier that is no keyword: it can name a function or a macro.
     pub(crate) fn name(&self) -> Option<&str> {
-        match self {
-            Self::Word(word) if !is_keyword(word) => Some(word),
-            _ => None,
-        }
+        self.word().filter(|word| !is_keyword(word))
     }
 
     /// What is inside of a pair of braces.

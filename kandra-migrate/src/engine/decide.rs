@@ -55,6 +55,16 @@ pub(crate) enum Action {
     Release,
 }
 
+impl Action {
+    /// The ordinal of the step that it is about.
+    pub(crate) fn step(&self) -> Option<i64> {
+        match self {
+            Self::Begin { n, .. } | Self::Resume { n, .. } | Self::Pause { n, .. } => Some(*n),
+            _ => None,
+        }
+    }
+}
+
 /// The next action on `ledger`. `redo` are steps whose effect was recorded and is not there.
 pub(crate) fn decide(ledger: &Ledger, catalog: &Catalog, redo: &BTreeSet<(i64, i64)>) -> Action {
     let Some(entry) = catalog.pending(ledger).next() else { return Action::Release };

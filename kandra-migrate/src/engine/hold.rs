@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
 use super::decide::{Action, decide};
+use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
 use super::lease::{Committed, Lease};
 use super::perform::StepEnd;
-use super::settings::Settings;
 use super::shutdown::Shutdown;
 use super::verify::verify;
-use crate::clock::{Clock, Dice};
+use crate::clock::Clock;
 use crate::error::{At, Problem};
 use crate::ledger::{Intent, Ledger, StepState, Transition, VersionState};
 use crate::mutant::{Mutant, is_broken};
@@ -25,11 +25,9 @@ use crate::store::Store;
 
 /// A run that has the lease.
 pub(crate) struct Holder<'a, S, C, X> {
+    pub(super) env: Env<'a, S, C>,
     pub(super) lease: Lease<'a, S, C>,
     pub(super) executor: &'a X,
-    pub(super) clock: &'a C,
-    pub(super) dice: &'a Dice,
-    pub(super) settings: &'a Settings,
     pub(super) catalog: &'a Catalog,
     pub(super) shutdown: &'a Shutdown,
     /// The node that gets this run's schema statements.
@@ -50,9 +48,9 @@ pub(crate) struct Holder<'a, S, C, X> {
 
 impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     pub(crate) fn new(
+        env: Env<'a, S, C>,
         lease: Lease<'a, S, C>,
-        (executor, clock, dice): (&'a X, &'a C, &'a Dice),
-        settings: &'a Settings,
+        executor: &'a X,
         catalog: &'a Catalog,
         shutdown: &'a Shutdown,
         data_in_flight_until: Duration,
@@ -63,11 +61,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             .filter(|version| lease.ledger().steps_of(*version).next().is_some())
             .collect();
         Self {
+            env,
             lease,
             executor,
-            clock,
-            dice,
-            settings,
             catalog,
             shutdown,
             coordinator: None,
@@ -132,6 +128,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.release(known).await?;
                 return Err(Halt::Failed(Problem::Shutdown));
             }
+            if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
+                known = obeyed;
+                continue;
+            }
             known = match action {
                 Action::Begin { version, .. } | Action::Complete { version }
                     if self.inherited.remove(&version) =>
@@ -165,6 +165,55 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
     }
 
+    /// Does what an operator has asked for, if that concerns the next action. `Some` where it is to be decided anew.
+    async fn obey(
+        &mut self,
+        action: &Action,
+        ledger: &Ledger,
+        known: &mut Vec<Transition>,
+    ) -> Result<Option<Vec<Transition>>, Halt> {
+        let Some(head) = ledger.head() else { return Ok(None) };
+        match *action {
+            Action::Complete { version } if head.pauses(version) => {
+                // All its steps are done: there is nothing left to pause.
+                let note = format!("pause of {version} came too late");
+                known.extend([Transition::ClearCommand, Transition::Note(note)]);
+                Ok(None)
+            }
+            Action::Begin { version, .. } | Action::Resume { version, .. } | Action::Repair { version }
+                if head.pauses(version) =>
+            {
+                let reason = head.command_text();
+                let mut write = std::mem::take(known);
+                if ledger.version_state(version) == VersionState::Queued {
+                    self.release(write).await?;
+                    return Err(Halt::Failed(self.paused(version, reason)));
+                }
+                self.drain_before_release().await?;
+                write.push(Transition::ClearCommand);
+                let n = action.step().unwrap_or_default();
+                Err(self.pause(version, n, reason, write).await)
+            }
+            Action::Blocked { version } if head.resumes(version) => {
+                let mut write = std::mem::take(known);
+                write.extend([Transition::Unpause { version }, Transition::ClearCommand]);
+                self.commit(&write).await?;
+                Ok(Some(Vec::new()))
+            }
+            Action::Begin { version, .. } if ledger.version_state(version) == VersionState::Queued => {
+                let held = head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
+                if held <= 0 {
+                    return Ok(None);
+                }
+                let reason = head.hold_reason.clone().unwrap_or_default();
+                self.release(std::mem::take(known)).await?;
+                let left = Duration::from_millis(u64::try_from(held).unwrap_or_default());
+                Err(Halt::Failed(Problem::OnHold { left, reason }))
+            }
+            _ => Ok(None),
+        }
+    }
+
     async fn begin(
         &mut self,
         version: i64,
@@ -182,7 +231,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             write.push(Transition::Claim(entry.claim(ledger)));
         }
         write.push(Transition::Intent(self.intent(version, step)));
-        self.begun.entry(version).or_insert_with(|| self.clock.now());
+        self.begun.entry(version).or_insert_with(|| self.env.clock.now());
         if !self.commit_with_step(write, known).await? {
             return Ok(Vec::new());
         }
@@ -204,7 +253,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             self.lease.ledger().step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
         let mut write = known.clone();
         write.push(Transition::Intent(self.intent(version, step)));
-        self.begun.entry(version).or_insert_with(|| self.clock.now());
+        self.begun.entry(version).or_insert_with(|| self.env.clock.now());
         if !self.commit_with_step(write, known).await? {
             return Ok(Vec::new());
         }
@@ -232,15 +281,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     async fn look(&mut self, step: &Step) -> Result<Option<StepEnd>, Halt> {
         let Some(change) = step.change() else { return Ok(None) };
         Ok(match self.probe(change).await? {
-            Effect::There => Some(StepEnd::Done),
+            Effect::There | Effect::Grown { .. } => Some(StepEnd::Done),
             Effect::Absent => None,
             // What says IF [NOT] EXISTS may be sent again whatever is there.
-            Effect::Unknown if step.is_repeatable() => None,
-            Effect::Unknown => Some(StepEnd::Pause(format!(
-                "step {} was sent, its outcome is unknown, and its effect cannot be looked for",
-                step.n + 1
+            Effect::Unknown { .. } if step.is_repeatable() => None,
+            effect => Some(StepEnd::Pause(format!(
+                "step {} was begun and its outcome is unknown: {effect}",
+                step.number()
             ))),
-            other => Some(StepEnd::Pause(format!("step {}: {other}", step.n + 1))),
         })
     }
 
@@ -325,7 +373,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         if ledger.version_state(version) == VersionState::Queued {
             known.push(Transition::Claim(self.entry(version).claim(ledger)));
         }
-        let now = self.clock.now();
+        let now = self.env.clock.now();
         let took = now.saturating_sub(*self.begun.entry(version).or_insert(now));
         let frontier = self.catalog.frontier_with(&self.lease.after(&known)?, version);
         let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
@@ -340,7 +388,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             return Ok(());
         }
         let executor = self.executor;
-        let timeout = self.settings.agreement_timeout;
+        let timeout = self.env.settings.agreement_timeout;
         if let Err(source) = self.renewing(executor.agree(timeout)).await? {
             self.release(std::mem::take(known)).await?;
             return Err(Halt::Failed(Problem::no_agreement("after a schema statement", source)));
@@ -355,15 +403,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             None => reason,
         };
         known.push(Transition::Pause { version, n, error: reason.clone() });
-        match self.lease.commit(&known).await {
-            Ok(_) => {
-                let entry = self.entry(version);
-                Halt::Failed(Problem::Paused {
-                    version: entry.version(),
-                    name: entry.name().to_owned(),
-                    reason,
-                })
-            }
+        match self.commit(&known).await {
+            Ok(_) => Halt::Failed(self.paused(version, reason)),
             Err(halt) => halt,
         }
     }
@@ -415,7 +456,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     pub(super) async fn renewing<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Halt> {
         let mut work = pin!(work);
         loop {
-            let beat = self.clock.sleep(self.settings.heartbeat);
+            let beat = self.env.clock.sleep(self.env.settings.heartbeat);
             tokio::select! {
                 biased;
                 result = &mut work => return Ok(result),
@@ -443,9 +484,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     }
 
     fn blocked(&self, version: i64) -> Problem {
+        let row = self.lease.ledger().version(version);
+        self.paused(version, row.and_then(|row| row.error.clone()).unwrap_or_default())
+    }
+
+    fn paused(&self, version: i64, reason: String) -> Problem {
         let entry = self.entry(version);
-        let reason =
-            self.lease.ledger().version(version).and_then(|row| row.error.clone()).unwrap_or_default();
         Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
     }
 

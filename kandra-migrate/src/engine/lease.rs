@@ -7,13 +7,13 @@ use uuid::Uuid;
 
 use super::backoff::Backoff;
 use super::catalog::Catalog;
+use super::env::Env;
 use super::halt::Halt;
-use super::settings::Settings;
-use crate::clock::{Clock, Dice};
+use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
 use crate::mutant::{Mutant, is_broken};
-use crate::store::{Answer, ReadLevel, Slice, Store, StoreError, Tokens};
+use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
 
 /// What became of a conditional write.
@@ -28,22 +28,23 @@ pub(crate) enum Committed {
 }
 
 /// What a run knows of itself.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Identity {
     /// New for each run.
     pub owner: Uuid,
     /// Host, process and application.
     pub info: String,
+    /// Why, where a person runs it.
+    pub reason: Option<String>,
 }
 
 /// The lease of one run, with the ledger as its last known write left it.
 pub(crate) struct Lease<'a, S, C> {
-    store: &'a S,
-    clock: &'a C,
-    dice: &'a Dice,
-    settings: &'a Settings,
-    identity: &'a Identity,
+    env: Env<'a, S, C>,
+    identity: Identity,
     ledger: Ledger,
+    /// The server's clock in milliseconds since the epoch, and when it said so.
+    server: Option<(i64, Duration)>,
     /// Nothing that may end later than this is sent.
     deadline: Duration,
     /// The guard of the code task that runs now.
@@ -53,11 +54,8 @@ pub(crate) struct Lease<'a, S, C> {
 impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Takes the lease, if the head is still as it was seen, and reads what it covers.
     pub(crate) async fn acquire(
-        store: &'a S,
-        clock: &'a C,
-        dice: &'a Dice,
-        settings: &'a Settings,
-        identity: &'a Identity,
+        env: Env<'a, S, C>,
+        identity: Identity,
         catalog: &Catalog,
         seen: Option<Head>,
     ) -> Result<Self, Halt> {
@@ -66,13 +64,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                 .as_ref()
                 .filter(|head| head.owner.is_some())
                 .map(|head| head.owner_info.clone().unwrap_or_default()),
-            lease_ms: millis(settings.lease),
-            heartbeat_ms: millis(settings.heartbeat),
-            serial_cl: settings.serial_cl,
+            lease_ms: millis(env.settings.lease),
+            heartbeat_ms: millis(env.settings.heartbeat),
+            serial_cl: env.settings.serial_cl,
         };
         let ledger = Ledger { head: seen, ..Ledger::default() };
-        let mut lease =
-            Self { store, clock, dice, settings, identity, ledger, deadline: Duration::ZERO, guard: None };
+        let mut lease = Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None };
         match lease.commit(&[Transition::Acquire(takeover)]).await? {
             Committed::Applied => {}
             Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
@@ -90,6 +87,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         Ok(self.ledger.after(&self.writer(), transitions)?)
     }
 
+    /// The server's clock now, in milliseconds since the epoch, as far as it is known.
+    pub(crate) fn server_ms(&self) -> Option<i64> {
+        let (server_ms, at) = self.server?;
+        Some(server_ms + millis(self.env.clock.now().saturating_sub(at)))
+    }
+
     /// Whether the last known write left the lease with this run.
     pub(crate) fn is_held(&self) -> bool {
         self.ledger.head().is_some_and(|head| head.owner == Some(self.identity.owner))
@@ -97,7 +100,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
-        self.clock.now() + timeout <= self.deadline || is_broken(Mutant::NoDeadline)
+        self.env.clock.now() + timeout <= self.deadline || is_broken(Mutant::NoDeadline)
     }
 
     /// The guard that follows this lease's deadline; one at a time.
@@ -115,9 +118,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Writes these transitions at once. One conditional write is under way at a time, and while its outcome is
     /// unknown no statement is sent.
     pub(crate) async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
-        let first_sent = self.clock.now();
+        let first_sent = self.env.clock.now();
         // Every write is fenced, so that sending it late is safe; the bound is there so that it ends.
-        let give_up = self.deadline.max(first_sent + self.settings.margin());
+        let give_up = self.deadline.max(first_sent + self.env.settings.margin());
         let mut transitions = transitions.to_vec();
         let mut outcome = Committed::Applied;
         let mut transaction = self.transaction(&transitions)?;
@@ -135,12 +138,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                     if let Some(guard) = &self.guard {
                         guard.close();
                     }
-                    let pause = backoff.pause(self.dice);
-                    if self.clock.now() + pause >= give_up {
+                    let pause = backoff.pause(self.env.dice);
+                    if self.env.clock.now() + pause >= give_up {
                         tracing::warn!(%error, "a conditional write stayed unknown until the lease's deadline");
                         return Err(Halt::Lost);
                     }
-                    self.clock.sleep(pause).await;
+                    self.env.clock.sleep(pause).await;
                 }
                 Sent::OtherRow => return Ok(Committed::Conflict),
                 Sent::Lost => return Err(Halt::Lost),
@@ -156,7 +159,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             }
         }
         self.ledger = transaction.next;
-        self.deadline = first_sent + self.settings.margin();
+        self.deadline = first_sent + self.env.settings.margin();
         if let Some(guard) = &self.guard {
             guard.open(self.deadline);
         }
@@ -166,11 +169,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Reads head, versions and the journal of what is pending, and stays the holder only if the head is still as
     /// this run left it.
     pub(crate) async fn reload(&mut self, catalog: &Catalog) -> Result<(), Halt> {
-        let give_up = self.clock.now() + self.settings.margin();
-        let mut rows = self.read_serial(Slice::Versions, give_up).await?;
+        let give_up = self.env.clock.now() + self.env.settings.margin();
+        let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
+        self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
         let versions = fold(rows.clone())?;
         if let Some(entry) = catalog.pending(&versions).next() {
-            rows.extend(self.read_serial(Slice::StepsFrom(entry.version().get()), give_up).await?);
+            rows.extend(self.read_serial(Slice::StepsFrom(entry.version().get()), give_up).await?.rows);
         }
         let ledger = fold(rows)?;
         if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {
@@ -181,17 +185,22 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     }
 
     fn writer(&self) -> Writer {
-        Writer { owner: self.identity.owner, info: self.identity.info.clone(), wall_ms: self.clock.wall_ms() }
+        Writer {
+            owner: self.identity.owner,
+            info: self.identity.info.clone(),
+            wall_ms: self.env.clock.wall_ms(),
+            reason: self.identity.reason.clone(),
+        }
     }
 
     fn transaction(&self, transitions: &[Transition]) -> Result<Transaction, Halt> {
         let own = is_broken(Mutant::NonceOfTheRun).then_some(self.identity.owner);
-        let nonce = own.unwrap_or_else(|| self.dice.nonce());
+        let nonce = own.unwrap_or_else(|| self.env.dice.nonce());
         Ok(self.ledger.transact(&self.writer(), nonce, transitions)?)
     }
 
     async fn send(&self, transaction: &Transaction) -> Result<Sent, Halt> {
-        let answer = match self.store.apply(transaction).await {
+        let answer = match self.env.store.apply(transaction).await {
             Ok(answer) => answer,
             Err(error @ (StoreError::Unknown(_) | StoreError::Passing(_))) => {
                 return Ok(Sent::Unknown(error));
@@ -201,7 +210,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         match answer {
             Answer { applied: true, .. } => Ok(Sent::Applied),
             Answer { head: Some(tokens), .. } => Ok(judge(transaction, tokens)),
-            Answer { head: None, .. } => match self.store.read(Slice::Head, ReadLevel::Serial).await {
+            Answer { head: None, .. } => match self.env.store.read(Slice::Head, ReadLevel::Serial).await {
                 Ok(rows) => Ok(judge(transaction, tokens(&fold(rows.rows)?))),
                 Err(error) => Ok(Sent::Unknown(error)),
             },
@@ -209,8 +218,8 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     }
 
     async fn see_command(&mut self) -> Result<(), Halt> {
-        let give_up = self.clock.now() + self.settings.margin();
-        let read = fold(self.read_serial(Slice::Head, give_up).await?)?;
+        let give_up = self.env.clock.now() + self.env.settings.margin();
+        let read = fold(self.read_serial(Slice::Head, give_up).await?.rows)?;
         let Some(theirs) = read.head else { return Err(Halt::Lost) };
         match &mut self.ledger.head {
             Some(ours) if ours.op == theirs.op => {
@@ -221,18 +230,18 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         }
     }
 
-    async fn read_serial(&self, slice: Slice, give_up: Duration) -> Result<Vec<(Key, Cells)>, Halt> {
+    async fn read_serial(&self, slice: Slice, give_up: Duration) -> Result<Rows, Halt> {
         let mut backoff = Backoff::of_writes();
         loop {
-            match self.store.read(slice, ReadLevel::Serial).await {
-                Ok(rows) => return Ok(rows.rows),
+            match self.env.store.read(slice, ReadLevel::Serial).await {
+                Ok(rows) => return Ok(rows),
                 Err(error @ (StoreError::Unknown(_) | StoreError::Passing(_))) => {
-                    let pause = backoff.pause(self.dice);
-                    if self.clock.now() + pause >= give_up {
+                    let pause = backoff.pause(self.env.dice);
+                    if self.env.clock.now() + pause >= give_up {
                         tracing::warn!(%error, "the ledger could not be read before the lease's deadline");
                         return Err(Halt::Lost);
                     }
-                    self.clock.sleep(pause).await;
+                    self.env.clock.sleep(pause).await;
                 }
                 Err(error) => return Err(Halt::Failed(Problem::of_store(error))),
             }

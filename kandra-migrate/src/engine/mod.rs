@@ -4,13 +4,17 @@
 mod backoff;
 mod catalog;
 mod decide;
+mod env;
 mod executor;
 mod halt;
 mod hold;
 mod lease;
+mod patience;
 mod perform;
+mod reader;
 mod settings;
 mod shutdown;
+mod sighting;
 mod verify;
 mod watch;
 
@@ -18,6 +22,7 @@ mod watch;
 mod tests;
 
 pub use catalog::{Catalog, Entry};
+pub use env::Env;
 pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 pub use lease::Identity;
 pub use settings::{Settings, Wait};

@@ -57,7 +57,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 StepEnd::Failed(problem) if retries > 0 && !self.shutdown.is_requested() => {
                     tracing::warn!(version, step = step.number(), %problem, retries, "a step failed and is tried again");
                     retries -= 1;
-                    let (clock, pause) = (self.clock, backoff.pause(self.dice));
+                    let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
                     self.renewing(clock.sleep(pause)).await?;
                 }
                 end => return Ok(end),
@@ -66,14 +66,14 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     }
 
     async fn send(&mut self, version: i64, step: &Step, text: &str) -> Result<StepEnd, Halt> {
-        let timeout = step.timeout.unwrap_or(self.settings.statement_timeout);
+        let timeout = step.timeout.unwrap_or(self.env.settings.statement_timeout);
         let schema = step.kind == StepKind::Schema;
         let coordinator = self.coordinator.clone().filter(|_| schema);
         let mut backoff = Backoff::of_writes();
         let mut passing = 0;
         loop {
             // A statement may outlast its lease only if its outcome is waited for, so the common bound counts.
-            if !self.lease.covers(timeout.min(self.settings.statement_timeout)) {
+            if !self.lease.covers(timeout.min(self.env.settings.statement_timeout)) {
                 self.lease.renew().await?;
             }
             self.unsettled |= schema;
@@ -87,12 +87,12 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             match self.renewing(executor.send(statement)).await? {
                 Ok(()) => return Ok(StepEnd::Done),
                 Err(SendError::Unknown(cause)) => {
-                    self.data_in_flight_until = self.clock.now() + self.settings.drain_data;
+                    self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
                     return Ok(StepEnd::Unknown(cause.to_string()));
                 }
                 Err(SendError::Passing(_)) if passing < PASSING_MAX => {
                     passing += 1;
-                    let (clock, pause) = (self.clock, backoff.pause(self.dice));
+                    let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
                     self.renewing(clock.sleep(pause)).await?;
                 }
                 Err(SendError::Refused(source) | SendError::Passing(source)) => {
@@ -128,7 +128,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         };
         self.guard_with(None);
         if guard.has_unknown() {
-            self.data_in_flight_until = self.clock.now() + self.settings.drain_data;
+            self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
         }
         let ended = ended?;
         Ok(match ended {
@@ -147,7 +147,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let at = self.at(version, step);
         let error = error.into_inner();
         match error.downcast::<TaskPanic>() {
-            Ok(panic) => StepEnd::Failed(Problem::StepPanicked { at, message: panic.message().to_owned() }),
+            Ok(panic) => StepEnd::Failed(Problem::StepPanicked { at, message: panic.0 }),
             Err(source) => StepEnd::Failed(Problem::StepFailed { at, cql: None, source: source.into() }),
         }
     }
@@ -160,17 +160,17 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         guard: &Guard,
         checkpoints: &mut tokio::sync::mpsc::Receiver<Checkpoint>,
     ) -> Result<CodeEnd, Halt> {
-        let started = self.clock.now();
-        let stall_timeout = step.stall_timeout.unwrap_or(self.settings.stall_timeout);
+        let started = self.env.clock.now();
+        let stall_timeout = step.stall_timeout.unwrap_or(self.env.settings.stall_timeout);
         let mut signs = (guard.signs_of_life(), started);
         let mut renewed = started;
         loop {
-            let now = self.clock.now();
+            let now = self.env.clock.now();
             if guard.signs_of_life() != signs.0 {
                 signs = (guard.signs_of_life(), now);
             }
             let due = [
-                Some((renewed + self.settings.heartbeat, Due::Heartbeat)),
+                Some((renewed + self.env.settings.heartbeat, Due::Heartbeat)),
                 Some((signs.1 + stall_timeout, Due::Stall)),
                 step.timeout.map(|timeout| (started + timeout, Due::Timeout)),
             ];
@@ -179,14 +179,14 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 .flatten()
                 .min_by_key(|(at, _)| *at)
                 .expect("a heartbeat is always due some time");
-            let (clock, shutdown) = (self.clock, self.shutdown);
+            let (clock, shutdown) = (self.env.clock, self.shutdown);
             tokio::select! {
                 biased;
                 result = &mut task => return Ok(CodeEnd::Returned(result)),
                 Some(checkpoint) = checkpoints.recv() => {
                     let position = checkpoint.position;
                     self.lease.commit(&[Transition::Checkpoint { version, n: step.n, position }]).await?;
-                    renewed = self.clock.now();
+                    renewed = self.env.clock.now();
                     guard.note_progress();
                     // A task that no longer waits for the answer has what it asked for all the same.
                     let _ = checkpoint.stored.send(());
@@ -196,7 +196,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                     let quiet = guard.quiet();
                     let mut quiet = pin!(quiet);
                     // What is under way ends; nothing new is let through.
-                    let limit = self.settings.statement_timeout;
+                    let limit = self.env.settings.statement_timeout;
                     tokio::select! {
                         biased;
                         () = &mut quiet => {}
@@ -208,7 +208,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 () = clock.sleep(at.saturating_sub(now)) => match due {
                     Due::Heartbeat => {
                         self.lease.renew().await?;
-                        renewed = self.clock.now();
+                        renewed = self.env.clock.now();
                     }
                     Due::Stall if guard.signs_of_life() != signs.0 => {}
                     Due::Stall => {
@@ -219,7 +219,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                     Due::Timeout => {
                         return Ok(stuck(guard, format!(
                             "step {} ({}) did not end within its timeout of {}",
-                            step.number(), step.task, human(self.clock.now().saturating_sub(started))
+                            step.number(), step.task, human(self.env.clock.now().saturating_sub(started))
                         )));
                     }
                 }
@@ -229,12 +229,12 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
 
     /// Waits until no data statement of unknown outcome can land any more.
     pub(super) async fn drain_data(&mut self) -> Result<(), Halt> {
-        let left = self.data_in_flight_until.saturating_sub(self.clock.now());
+        let left = self.data_in_flight_until.saturating_sub(self.env.clock.now());
         if left.is_zero() {
             return Ok(());
         }
         tracing::info!(?left, "waits until a statement of unknown outcome cannot land any more");
-        let clock = self.clock;
+        let clock = self.env.clock;
         self.renewing(clock.sleep(left)).await
     }
 
@@ -242,7 +242,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     /// stays silent is named and not waited for longer: a stopped node must not hold the fleet up.
     pub(super) async fn drain_schema(&mut self, coordinator: Option<&Coordinator>) -> Result<(), Halt> {
         let Some(node) = coordinator else { return Ok(()) };
-        let (executor, timeout) = (self.executor, self.settings.drain_schema);
+        let (executor, timeout) = (self.executor, self.env.settings.drain_schema);
         if self.renewing(executor.drain(node, timeout)).await? == Drained::Silent {
             let note = format!("undrained {}", node.0);
             tracing::warn!(
@@ -266,7 +266,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 Err(error) if failures < PROBES_MAX => {
                     tracing::warn!(%error, "system_schema could not be read");
                     failures += 1;
-                    let (clock, pause) = (self.clock, backoff.pause(self.dice));
+                    let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
                     self.renewing(clock.sleep(pause)).await?;
                 }
                 Err(error) => return Err(Halt::Failed(Problem::of_send(error, "read system_schema"))),

@@ -39,6 +39,8 @@ pub struct Settings {
     pub unreachable_after: Duration,
     /// The serial consistency, as the ledger stores it.
     pub serial_cl: &'static str,
+    /// The replication of the keyspace, if it is to be created where it is missing.
+    pub create_keyspace: Option<String>,
     /// The highest version to apply.
     pub up_to: Option<i64>,
 }
@@ -57,6 +59,7 @@ impl Default for Settings {
             stall_timeout: Duration::from_secs(600),
             unreachable_after: Duration::from_secs(60),
             serial_cl: "SERIAL",
+            create_keyspace: None,
             up_to: None,
         }
     }
@@ -70,6 +73,13 @@ impl Settings {
     #[must_use]
     pub fn margin(&self) -> Duration {
         self.lease * 2 / 3
+    }
+
+    /// When the answer to a request of the ledger counts as lost. A server's own timeouts are below it (8 s seen), or
+    /// each of them would become an unknown outcome; two re-issues fit into the lease.
+    #[must_use]
+    pub fn request_timeout(&self) -> Duration {
+        (self.lease / 4).min(Duration::from_secs(12))
     }
 
     /// What is wrong with the combination, in a sentence.

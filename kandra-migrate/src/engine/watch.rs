@@ -2,45 +2,42 @@
 
 use std::time::Duration;
 
-use uuid::Uuid;
-
 use super::backoff::Backoff;
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Entry};
 use super::decide::{Stance, stance};
+use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::lease::{Identity, Lease};
-use super::settings::{Settings, Wait};
+use super::patience::{Patience, patience};
+use super::reader::Reader;
+use super::settings::Wait;
 use super::shutdown::Shutdown;
+use super::sighting::Sighting;
 use super::verify::verify;
-use crate::clock::{Clock, Dice};
+use crate::clock::Clock;
 use crate::error::{Error, Problem};
-use crate::ledger::{Event, FORMAT, Head, Ledger};
-use crate::mutant::{Mutant, is_broken};
+use crate::ledger::{Event, FAILED, FORMAT, Head, Ledger, LedgerError};
 use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
-use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
+use crate::store::{ReadLevel, Slice, Store};
 
-/// How long the creation of the ledger's table may take; a hundred instances may do it at once.
-const CREATE_TIMEOUT: Duration = Duration::from_secs(120);
+/// The longest pause before a version that is left alone is looked at again.
+const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);
 
 /// The newest events, among which a failure is that has just ended an epoch.
 const FAILURE_EVENTS_MAX: i32 = 10;
 
 /// One run.
 pub struct Run<'a, S, C, X> {
-    store: &'a S,
-    clock: &'a C,
-    dice: &'a Dice,
+    env: Env<'a, S, C>,
+    reader: Reader<'a, S, C>,
     executor: &'a X,
-    settings: &'a Settings,
     identity: Identity,
     catalog: Catalog,
     destination: Destination,
     shutdown: Shutdown,
-    /// The ledger, for messages.
-    table: String,
     report: Report,
     /// The lease that another run holds, since when it was seen unchanged.
     sighting: Option<Sighting>,
@@ -52,17 +49,6 @@ pub struct Run<'a, S, C, X> {
     pace: Backoff,
 }
 
-/// A lease of another run, as it was seen.
-#[derive(Debug, Clone)]
-struct Sighting {
-    op: Uuid,
-    /// When the read returned that saw it first.
-    since: Duration,
-    /// The larger of its own lease and this run's.
-    lease: Duration,
-    holder: String,
-}
-
 /// What a watcher does next.
 enum Standing {
     /// Everything this binary needs is applied.
@@ -70,47 +56,38 @@ enum Standing {
     /// Nobody has the lease.
     Free(Option<Head>),
     /// The holder has let it lapse.
-    Lapsed(Head),
+    Lapsed(Head, Sighting),
     /// Somebody has it.
     Held,
+    /// The first pending version is not begun for a while, or this is the error.
+    NotYet(Duration, Problem),
 }
 
-impl<'a, S, C, X> Run<'a, S, C, X>
-where
-    S: Store,
-    C: Clock,
-    X: Executor,
-{
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is one part of a run; a builder would only name them again"
-    )]
+impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     /// A run that has not looked yet. `table` names the ledger in messages.
     pub fn new(
-        (store, clock, dice, executor): (&'a S, &'a C, &'a Dice, &'a X),
-        settings: &'a Settings,
+        env: Env<'a, S, C>,
+        executor: &'a X,
         identity: Identity,
         catalog: Catalog,
         destination: Destination,
         shutdown: Shutdown,
         table: String,
     ) -> Self {
+        let keyspace = destination.keyspace.clone();
         Self {
-            store,
-            clock,
-            dice,
+            env,
+            reader: Reader { env, shutdown: shutdown.clone(), keyspace, table },
             executor,
-            settings,
             identity,
             catalog,
             destination,
             shutdown,
-            table,
             report: Report::new(),
             sighting: None,
             frontier_read: None,
             epoch_at_start: None,
-            started: clock.now(),
+            started: env.clock.now(),
             pace: Backoff::of_watchers(),
         }
     }
@@ -119,52 +96,31 @@ where
     pub async fn run(mut self) -> Result<Report, Error> {
         match self.drive().await {
             Ok(()) => Ok(self.report),
-            Err(problem) => {
-                let problem = problem.located(&self.destination.keyspace, &self.table);
-                Err(Error::from(problem).with_report(self.report))
-            }
+            Err(problem) => Err(Error::from(self.reader.located(problem)).with_report(self.report)),
         }
     }
 
     async fn drive(&mut self) -> Result<(), Problem> {
         loop {
-            match self.look().await? {
-                Standing::Current => return Ok(()),
-                Standing::Free(seen) => {
-                    let pause = self.dice.jitter(self.settings.start_jitter);
-                    if self.still_so_after(pause, seen.as_ref()).await?
-                        && self.lead(seen, Duration::ZERO).await?
-                    {
-                        return Ok(());
-                    }
+            let ended = match self.look().await? {
+                Standing::Current => true,
+                Standing::Free(seen) => self.try_to_lead(seen, Duration::ZERO).await?,
+                Standing::Lapsed(seen, sighting) => {
+                    let landed_by = sighting.sent_until() + self.env.settings.drain_data;
+                    self.try_to_lead(Some(seen), landed_by).await?
                 }
-                Standing::Lapsed(seen) => {
-                    // What the lapsed holder sent, it sent before its own deadline.
-                    let sent_until =
-                        self.sighting.as_ref().map_or(self.clock.now(), |sighting| sighting.since)
-                            + self.settings.margin().max(lease_of(&seen) * 2 / 3);
-                    let pause = self.dice.jitter(self.settings.start_jitter);
-                    if self.still_so_after(pause, Some(&seen)).await?
-                        && self.lead(Some(seen), sent_until + self.settings.drain_data).await?
-                    {
-                        return Ok(());
-                    }
-                }
-                Standing::Held => match self.settings.wait {
-                    Wait::Fail => return Err(Problem::Held { holder: self.holder() }),
-                    Wait::ReturnPending => {
-                        self.report.outcome = Outcome::Pending;
-                        return Ok(());
-                    }
-                    Wait::UpTo(limit) => self.wait(limit).await?,
-                },
+                Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
+                Standing::Held => self.wait().await?,
+            };
+            if ended {
+                return Ok(());
             }
         }
     }
 
     /// One look at the ledger: a single read where there is nothing to do.
     async fn look(&mut self) -> Result<Standing, Problem> {
-        if let Some(head) = self.head(ReadLevel::Glance).await? {
+        if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
             self.check_head(&head)?;
             if head.frontier == Some(self.catalog.frontier()) {
                 self.finish();
@@ -172,12 +128,12 @@ where
             }
             // A waiting run reads the versions again only when one was completed.
             if self.sighting.is_some() && head.owner.is_some() && head.frontier == self.frontier_read {
-                return Ok(self.standing(head, self.clock.now()));
+                return Ok(self.standing(head, op_age));
             }
         }
-        let rows = self.read(Slice::Versions, ReadLevel::Quorum).await?;
-        let returned = self.clock.now();
-        let ledger = self.fold(rows)?;
+        let rows = self.reader.read(Slice::Versions, ReadLevel::Quorum).await?;
+        let (server_ms, op_age) = (rows.server_ms, rows.op_age());
+        let ledger = self.reader.fold(rows)?;
         self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
@@ -188,83 +144,68 @@ where
             return Ok(Standing::Current);
         }
         self.catalog.compile(&ledger, &self.destination)?;
-        self.fail_if_paused(&ledger)?;
         let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
         self.check_head(&head)?;
-        if head.fmt_write > FORMAT {
-            return Err(Problem::of_ledger(crate::ledger::LedgerError::NewerFormat {
-                found: head.fmt_write,
-            })
-            .located(&self.destination.keyspace, &self.table));
-        }
+        self.fail_if_paused(&head, &ledger)?;
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
-        Ok(self.standing(head, returned))
+        if let Some((left, problem)) = self.not_yet(&head, &ledger, server_ms).await? {
+            return Ok(Standing::NotYet(left, problem));
+        }
+        Ok(self.standing(head, op_age))
     }
 
-    fn standing(&mut self, head: Head, returned: Duration) -> Standing {
+    fn standing(&mut self, head: Head, op_age: Option<Duration>) -> Standing {
+        let now = self.env.clock.now();
         if head.owner.is_none() {
             self.sighting = None;
             return Standing::Free(Some(head));
         }
-        match &self.sighting {
-            Some(sighting) if sighting.op == head.op => {
-                if returned.saturating_sub(sighting.since) >= sighting.lease || is_broken(Mutant::NoLapse) {
-                    return Standing::Lapsed(head);
-                }
-            }
-            _ => {
-                let holder = head.owner_info.clone().unwrap_or_else(|| "another instance".to_owned());
-                self.report.holder = Some(holder.clone());
-                let lease = lease_of(&head).max(self.settings.lease);
-                self.sighting = Some(Sighting { op: head.op, since: returned, lease, holder });
-            }
-        }
+        let sighting = match self.sighting.take().filter(|sighting| sighting.is_of(&head)) {
+            Some(sighting) if sighting.has_lapsed(now, op_age) => return Standing::Lapsed(head, sighting),
+            Some(sighting) => sighting,
+            None => Sighting::new(&head, self.env.settings.lease, now),
+        };
+        self.sighting = Some(sighting);
+        self.report.holder = Some(head.owner_info.unwrap_or_else(|| "another instance".to_owned()));
         Standing::Held
     }
 
-    /// Pauses, then looks whether the head is still the one that was seen.
-    async fn still_so_after(&mut self, pause: Duration, seen: Option<&Head>) -> Result<bool, Problem> {
+    /// Takes the lease, if it is still as it was seen, and works. False where everything has to be looked at anew.
+    async fn try_to_lead(
+        &mut self,
+        seen: Option<Head>,
+        data_in_flight_until: Duration,
+    ) -> Result<bool, Problem> {
         if self.shutdown.is_requested() {
             return Err(Problem::Shutdown);
         }
-        if pause.is_zero() {
-            return Ok(true);
+        let pause = self.env.dice.jitter(self.env.settings.start_jitter);
+        if !pause.is_zero() {
+            self.env.clock.sleep(pause).await;
+            let now = self.head(ReadLevel::Quorum).await?;
+            if now.map(|(head, _)| head.op) != seen.as_ref().map(|head| head.op) {
+                return Ok(false);
+            }
         }
-        self.clock.sleep(pause).await;
-        let now = self.head(ReadLevel::Quorum).await?;
-        Ok(now.map(|head| head.op) == seen.map(|head| head.op))
+        match Lease::acquire(self.env, self.identity.clone(), &self.catalog, seen).await {
+            Ok(lease) => self.lead(lease, data_in_flight_until).await,
+            Err(Halt::Lost) => Ok(false),
+            Err(Halt::Failed(problem)) => Err(problem),
+        }
     }
 
-    /// Takes the lease and works. False where it was lost to another run.
-    async fn lead(&mut self, seen: Option<Head>, data_in_flight_until: Duration) -> Result<bool, Problem> {
-        let lease = Lease::acquire(
-            self.store,
-            self.clock,
-            self.dice,
-            self.settings,
-            &self.identity,
-            &self.catalog,
-            seen,
-        )
-        .await;
-        let lease = match lease {
-            Ok(lease) => lease,
-            Err(Halt::Lost) => return Ok(false),
-            Err(Halt::Failed(problem)) => return Err(problem),
-        };
+    async fn lead(
+        &mut self,
+        lease: Lease<'a, S, C>,
+        data_in_flight_until: Duration,
+    ) -> Result<bool, Problem> {
         tracing::info!(keyspace = self.destination.keyspace, "holds the lease");
-        let mut holder = Holder::new(
-            lease,
-            (self.executor, self.clock, self.dice),
-            self.settings,
-            &self.catalog,
-            &self.shutdown,
-            data_in_flight_until,
-        );
+        let mut holder =
+            Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
         let worked = holder.work().await;
-        self.report.warnings.extend(self.executor.advice().await);
         self.report.applied.extend_from_slice(holder.applied());
         self.report.pending = pending(&self.catalog, holder.ledger());
+        self.report.warnings.extend(self.executor.advice().await);
         match worked {
             Ok(()) => {
                 self.finish();
@@ -278,57 +219,83 @@ where
         }
     }
 
-    /// Waits until the lease may have changed hands or lapsed.
-    async fn wait(&mut self, limit: Duration) -> Result<(), Problem> {
-        let now = self.clock.now();
+    /// Waits until the lease may have changed hands or lapsed. True where this run does not wait.
+    async fn wait(&mut self) -> Result<bool, Problem> {
+        let limit = match self.env.settings.wait {
+            Wait::UpTo(limit) => limit,
+            Wait::Fail => return Err(Problem::Held { holder: self.holder() }),
+            Wait::ReturnPending => {
+                self.report.outcome = Outcome::Pending;
+                return Ok(true);
+            }
+        };
+        let now = self.env.clock.now();
         let waited = now.saturating_sub(self.started);
         self.report.waited = waited;
         if waited >= limit {
-            return Err(Problem::WaitedTooLong { holder: self.holder(), waited, active: None });
+            return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
-        let pause = self.pace.pause(self.dice).min(limit - waited);
-        let lapse = self.sighting.as_ref().map_or(pause, |sighting| {
-            (sighting.since + sighting.lease).saturating_sub(now).max(Duration::from_millis(1))
-        });
+        let pause = self.pace.pause(self.env.dice).min(limit - waited);
+        // To the exact lapse, and not a busy loop where that has just been missed.
+        let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
+        self.sleep(pause.min(lapse)).await
+    }
+
+    async fn leave_alone(&mut self, left: Duration, problem: Problem) -> Result<bool, Problem> {
+        let waited = self.env.clock.now().saturating_sub(self.started);
+        let limit = match self.env.settings.wait {
+            Wait::UpTo(limit) => limit.saturating_sub(waited),
+            Wait::Fail | Wait::ReturnPending => Duration::ZERO,
+        };
+        if left > limit {
+            return Err(problem);
+        }
+        tracing::info!(%problem, "waits");
+        // A hold may be taken back, and an edited image may come: not all of it is slept at once.
+        self.sleep(left.min(LEFT_ALONE_LONGEST)).await
+    }
+
+    async fn sleep(&self, pause: Duration) -> Result<bool, Problem> {
         tokio::select! {
             biased;
             () = self.shutdown.requested() => Err(Problem::Shutdown),
-            () = self.clock.sleep(pause.min(lapse)) => Ok(()),
+            () = self.env.clock.sleep(pause) => Ok(false),
         }
     }
 
     fn finish(&mut self) {
-        self.report.pending.clear();
-        self.report.waited = match &self.report.holder {
-            Some(_) => self.clock.now().saturating_sub(self.started),
-            None => Duration::ZERO,
-        };
-        self.report.outcome = match &self.report.holder {
-            _ if !self.report.applied.is_empty() => Outcome::Migrated,
+        let report = &mut self.report;
+        report.pending.clear();
+        let waited = self.env.clock.now().saturating_sub(self.started);
+        report.waited = if report.holder.is_some() { waited } else { Duration::ZERO };
+        report.outcome = match &report.holder {
+            _ if !report.applied.is_empty() => Outcome::Migrated,
             Some(holder) => Outcome::WaitedFor(holder.clone()),
             None => Outcome::AlreadyCurrent,
         };
     }
 
     fn holder(&self) -> String {
-        self.sighting
-            .as_ref()
-            .map_or_else(|| "another instance".to_owned(), |sighting| sighting.holder.clone())
+        self.report.holder.clone().unwrap_or_else(|| "another instance".to_owned())
     }
 
-    fn fail_if_paused(&self, ledger: &Ledger) -> Result<(), Problem> {
+    fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
         let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(()) };
+        let version = entry.version().get();
         match stance(ledger, entry) {
-            Stance::Stopped(reason) => {
-                Err(Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason })
+            Stance::Stopped(_) if head.resumes(version) => Ok(()),
+            Stance::Stopped(reason) => Err(paused(entry, reason)),
+            // It is not begun, and nobody is to begin it.
+            Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
+                Err(paused(entry, head.command_text()))
             }
             _ => Ok(()),
         }
     }
 
     /// A run that began before another one failed gets that one's failure: it would have had the same.
-    async fn fail_if_failed_elsewhere(&mut self, head: &Head, epoch_at_start: i64) -> Result<(), Problem> {
-        let failed = head.owner.is_none() && head.active_state.as_deref() == Some("FAILED");
+    async fn fail_if_failed_elsewhere(&self, head: &Head, epoch_at_start: i64) -> Result<(), Problem> {
+        let failed = head.owner.is_none() && head.active_state.as_deref() == Some(FAILED);
         let Some(entry) =
             head.active_version.filter(|_| failed).and_then(|version| self.catalog.get(version))
         else {
@@ -338,13 +305,10 @@ where
             return Ok(());
         }
         let (version, name) = (entry.version(), entry.name().to_owned());
-        let rows = self.read(Slice::Events { rows_max: FAILURE_EVENTS_MAX }, ReadLevel::Quorum).await?;
-        let failure = rows
-            .rows
-            .iter()
-            .rev()
-            .map(|(key, cells)| Event::from_cells(key.n, cells))
-            .find(Event::is_failure);
+        let rows =
+            self.reader.read(Slice::Events { rows_max: FAILURE_EVENTS_MAX }, ReadLevel::Quorum).await?.rows;
+        let failure =
+            rows.iter().rev().map(|(key, cells)| Event::from_cells(key.n, cells)).find(Event::is_failure);
         let (holder, reason) = failure.map_or_else(
             || (self.holder(), "its journal has no error".to_owned()),
             |event| (event.actor, event.error.unwrap_or_default()),
@@ -352,116 +316,67 @@ where
         Err(Problem::FailedElsewhere { version, name, holder, reason })
     }
 
+    /// Whether the first pending version is not to be begun for a while: an operator holds it back, or it has failed
+    /// just now.
+    async fn not_yet(
+        &self,
+        head: &Head,
+        ledger: &Ledger,
+        server_ms: Option<i64>,
+    ) -> Result<Option<(Duration, Problem)>, Problem> {
+        let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(None) };
+        let version = entry.version();
+        if ledger.version(version.get()).is_some() {
+            return Ok(None);
+        }
+        if let Some((until_ms, now_ms)) = head.hold_until.zip(server_ms).filter(|(until, now)| until > now) {
+            let left = Duration::from_millis(until_ms.abs_diff(now_ms));
+            let reason = head.hold_reason.clone().unwrap_or_default();
+            return Ok(Some((left, Problem::OnHold { left, reason })));
+        }
+        if head.active_version != Some(version.get()) || head.active_state.as_deref() != Some(FAILED) {
+            return Ok(None);
+        }
+        let rows = self.reader.read(Slice::StepsFrom(version.get()), ReadLevel::Quorum).await?;
+        let server_ms = rows.server_ms;
+        let journal = self.reader.fold(rows)?;
+        Ok(patience(&journal, entry, server_ms).map(|Patience { left, failures, reason }| {
+            (left, Problem::BackingOff { version, name: entry.name().to_owned(), failures, left, reason })
+        }))
+    }
+
     fn check_head(&self, head: &Head) -> Result<(), Problem> {
-        if head.serial_cl == self.settings.serial_cl {
-            return Ok(());
+        let ours = self.env.settings.serial_cl;
+        if head.serial_cl != ours {
+            return Err(Problem::SerialDiffers { stored: head.serial_cl.clone(), ours });
         }
-        Err(Problem::SerialDiffers { stored: head.serial_cl.clone(), ours: self.settings.serial_cl })
+        // An older binary may see that there is nothing to do; it may not write.
+        if head.fmt_write > FORMAT && head.frontier != Some(self.catalog.frontier()) {
+            return Err(Problem::of_ledger(LedgerError::NewerFormat { found: head.fmt_write }));
+        }
+        Ok(())
     }
 
-    async fn head(&mut self, level: ReadLevel) -> Result<Option<Head>, Problem> {
-        let rows = self.read(Slice::Head, level).await?;
-        Ok(self.fold(rows)?.head().cloned())
-    }
-
-    fn fold(&self, rows: Rows) -> Result<Ledger, Problem> {
-        Ledger::from_rows(rows.rows)
-            .map_err(|error| Problem::of_ledger(error).located(&self.destination.keyspace, &self.table))
-    }
-
-    /// Reads; creates the ledger where it is missing; asks a cluster that does not answer for a while.
-    async fn read(&mut self, slice: Slice, level: ReadLevel) -> Result<Rows, Problem> {
-        let begun = self.clock.now();
-        let mut backoff = Backoff::of_watchers();
-        loop {
-            let error = match self.store.read(slice, level).await {
-                Ok(rows) => return Ok(rows),
-                Err(StoreError::Invalid(cause)) => {
-                    if self.bootstrap().await? {
-                        continue;
-                    }
-                    StoreError::Invalid(cause)
-                }
-                Err(error) => error,
-            };
-            let waited = self.clock.now().saturating_sub(begun);
-            let passing =
-                matches!(error, StoreError::Unknown(_) | StoreError::Passing(_) | StoreError::Invalid(_));
-            if !passing || waited >= self.settings.unreachable_after {
-                return Err(Problem::of_store(error)
-                    .after(waited)
-                    .located(&self.destination.keyspace, &self.table));
-            }
-            if self.shutdown.is_requested() {
-                return Err(Problem::Shutdown);
-            }
-            self.clock.sleep(backoff.pause(self.dice)).await;
-        }
-    }
-
-    /// Creates the ledger's table where it is missing. False where it is there.
-    async fn bootstrap(&mut self) -> Result<bool, Problem> {
-        let table = self.inspect().await?;
-        match table {
-            LedgerTable::Ready => return Ok(false),
-            LedgerTable::KeyspaceMissing => {
-                return Err(Problem::KeyspaceMissing { keyspace: self.destination.keyspace.clone() });
-            }
-            LedgerTable::OtherShape(difference) => {
-                return Err(Problem::LedgerShape { table: self.table.clone(), difference });
-            }
-            LedgerTable::TableMissing => {}
-        }
-        self.clock.sleep(self.dice.jitter(self.settings.start_jitter)).await;
-        if self.inspect().await? != LedgerTable::TableMissing {
-            return Ok(true);
-        }
-        tracing::info!(table = self.table, "creates the ledger");
-        match self.store.create(CREATE_TIMEOUT).await {
-            Ok(()) => Ok(true),
-            Err(CreateError::OtherShape(difference)) => {
-                Err(Problem::LedgerShape { table: self.table.clone(), difference })
-            }
-            Err(CreateError::IdRefused) => Err(Problem::TableIdRefused { table: self.table.clone() }),
-            Err(CreateError::Store(error)) => Err(Problem::of_store(error)
-                .after(CREATE_TIMEOUT)
-                .located(&self.destination.keyspace, &self.table)),
-            Err(error @ CreateError::NoAgreement(_)) => {
-                Err(Problem::no_agreement("after the creation of the ledger", error))
-            }
-        }
-    }
-
-    async fn inspect(&self) -> Result<LedgerTable, Problem> {
-        let begun = self.clock.now();
-        let mut backoff = Backoff::of_watchers();
-        loop {
-            match self.store.inspect().await {
-                Ok(table) => return Ok(table),
-                Err(error) => {
-                    let waited = self.clock.now().saturating_sub(begun);
-                    let passing = matches!(error, StoreError::Unknown(_) | StoreError::Passing(_));
-                    if !passing || waited >= self.settings.unreachable_after {
-                        return Err(Problem::of_store(error)
-                            .after(waited)
-                            .located(&self.destination.keyspace, &self.table));
-                    }
-                    self.clock.sleep(backoff.pause(self.dice)).await;
-                }
-            }
-        }
+    async fn head(&self, level: ReadLevel) -> Result<Option<(Head, Option<Duration>)>, Problem> {
+        let rows = self.reader.read(Slice::Head, level).await?;
+        let op_age = rows.op_age();
+        Ok(self.reader.fold(rows)?.head().cloned().map(|head| (head, op_age)))
     }
 }
 
+/// The shortest pause of a watcher.
+const LAPSE_MS_MIN: Duration = Duration::from_millis(1);
+
+fn paused(entry: &Entry, reason: String) -> Problem {
+    Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+}
+
+/// What is not applied, for a report.
 pub(crate) fn pending(catalog: &Catalog, ledger: &Ledger) -> Vec<MigrationReport> {
-    let report = |entry: &super::catalog::Entry| MigrationReport {
+    let report = |entry: &Entry| MigrationReport {
         version: entry.version(),
         name: entry.name().to_owned(),
         took: Duration::ZERO,
     };
     catalog.pending(ledger).map(report).collect()
-}
-
-fn lease_of(head: &Head) -> Duration {
-    Duration::from_millis(u64::try_from(head.lease_ms).unwrap_or_default())
 }

@@ -104,6 +104,10 @@ codes! {
     Paused = km0052 "0052",
     /// Another instance's step failed.
     FailedElsewhere = km0053 "0053",
+    /// A version has failed lately and is not tried again yet.
+    BackingOff = km0054 "0054",
+    /// An operator holds back what is not begun yet.
+    OnHold = km0055 "0055",
     /// Another instance holds the lease, and this run does not wait.
     Held = km0060 "0060",
     /// The wait for another instance took too long.

@@ -46,21 +46,19 @@ impl Error {
     /// Whether the same call may succeed later without a change of the code or by an operator.
     #[must_use]
     pub fn retryable(&self) -> bool {
-        use Code::{
-            FailedElsewhere, Held, NoAgreement, QuorumLost, Shutdown, StepFailed, StepPanicked, Unreachable,
-            WaitedTooLong,
-        };
         matches!(
             self.code(),
-            Unreachable
-                | QuorumLost
-                | NoAgreement
-                | StepFailed
-                | StepPanicked
-                | FailedElsewhere
-                | Held
-                | WaitedTooLong
-                | Shutdown
+            Code::Unreachable
+                | Code::QuorumLost
+                | Code::NoAgreement
+                | Code::StepFailed
+                | Code::StepPanicked
+                | Code::FailedElsewhere
+                | Code::BackingOff
+                | Code::OnHold
+                | Code::Held
+                | Code::WaitedTooLong
+                | Code::Shutdown
         )
     }
 

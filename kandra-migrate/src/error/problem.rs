@@ -106,18 +106,20 @@ pub(crate) enum Problem {
     #[error("version {version} {name} failed on {holder}: {reason}")]
     FailedElsewhere { version: Version, name: String, holder: String, reason: String },
 
+    #[error("version {version} {name} has failed {failures} times and is tried again in {}: {reason}", human(*.left))]
+    BackingOff { version: Version, name: String, failures: i64, left: Duration, reason: String },
+
+    #[error("nothing is begun for another {}, by an operator's hold: {reason}", human(*.left))]
+    OnHold { left: Duration, reason: String },
+
     #[error("{holder} is migrating")]
     Held { holder: String },
-    #[error("waited {} for {holder}, which is still migrating{}", human(*.waited), at_version(*.active))]
-    WaitedTooLong { holder: String, waited: Duration, active: Option<i64> },
+    #[error("waited {} for {holder}, which is still migrating", human(*.waited))]
+    WaitedTooLong { holder: String, waited: Duration },
     #[error("the run was asked to stop")]
     Shutdown,
     #[error("a bug of kandra-migrate: {0}")]
     Illegal(#[from] IllegalTransition),
-}
-
-fn at_version(active: Option<i64>) -> String {
-    active.map(|version| format!(" (version {version})")).unwrap_or_default()
 }
 
 impl Problem {
@@ -153,6 +155,8 @@ impl Problem {
             Self::StepPanicked { .. } => Code::StepPanicked,
             Self::Paused { .. } => Code::Paused,
             Self::FailedElsewhere { .. } => Code::FailedElsewhere,
+            Self::BackingOff { .. } => Code::BackingOff,
+            Self::OnHold { .. } => Code::OnHold,
             Self::Held { .. } => Code::Held,
             Self::WaitedTooLong { .. } => Code::WaitedTooLong,
             Self::Shutdown => Code::Shutdown,
@@ -167,6 +171,7 @@ impl Problem {
             | Self::DuplicateVersion { version, .. }
             | Self::PlanEmpty { version, .. }
             | Self::Paused { version, .. }
+            | Self::BackingOff { version, .. }
             | Self::FailedElsewhere { version, .. } => Some(*version),
             Self::Unqualified { at, .. }
             | Self::CqlEmpty { at }
@@ -257,6 +262,10 @@ impl Problem {
                 "find out whether the step took effect, then deploy a corrected version {version}, or decide by hand"
             ),
             Self::FailedElsewhere { .. } => "see that instance's log; correct the cause and start again".to_owned(),
+            Self::BackingOff { .. } => {
+                "correct the cause: an edited migration is tried at once, an unchanged one after that time".to_owned()
+            }
+            Self::OnHold { .. } => "wait, or take the hold back with resume".to_owned(),
             Self::Held { .. } | Self::WaitedTooLong { .. } => {
                 "wait for that instance; if it is gone, its lease lapses by itself and the next start takes over".to_owned()
             }

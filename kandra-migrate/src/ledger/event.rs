@@ -15,6 +15,8 @@ pub struct Event {
     pub text: String,
     /// With which error.
     pub error: Option<String>,
+    /// Why, where a person wrote it.
+    pub reason: Option<String>,
 }
 
 impl Event {
@@ -24,6 +26,7 @@ impl Event {
             .with("actor", self.actor.as_str())
             .with("event", self.text.as_str())
             .with("error", self.error.clone())
+            .with("reason", self.reason.clone())
     }
 
     /// Whether a claim was released by it because a step had failed.
@@ -41,6 +44,7 @@ impl Event {
             actor: cells.text("actor").unwrap_or_default(),
             text: cells.text("event").unwrap_or_default(),
             error: cells.text("error"),
+            reason: cells.text("reason"),
         }
     }
 }

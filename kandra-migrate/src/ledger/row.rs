@@ -37,13 +37,17 @@ pub struct Head {
     pub frontier: Option<String>,
     /// No version above this one is claimed.
     pub cap: Option<i64>,
-    /// An operator's command.
+    /// An operator's command that no holder has acted on yet; see [`CommandKind`](super::CommandKind).
     pub cmd: Option<String>,
     /// The version that it concerns.
     pub cmd_version: Option<i64>,
     /// New with each command.
     pub cmd_op: Option<Uuid>,
-    /// No version is claimed before this time, in milliseconds since the epoch.
+    /// Who gave it.
+    pub cmd_by: Option<String>,
+    /// Why.
+    pub cmd_reason: Option<String>,
+    /// No version is claimed before this time of the server's clock, in milliseconds since the epoch.
     pub hold_until: Option<i64>,
     /// Why.
     pub hold_reason: Option<String>,
@@ -71,12 +75,13 @@ impl Head {
             cmd: cells.text("cmd"),
             cmd_version: cells.int("cmd_version"),
             cmd_op: cells.uuid("cmd_op"),
+            cmd_by: cells.text("cmd_by"),
+            cmd_reason: cells.text("cmd_reason"),
             hold_until: cells.int("hold_until"),
             hold_reason: cells.text("hold_reason"),
         }))
     }
 
-    /// What a holder writes of it; the rest belongs to operators.
     pub(crate) fn to_cells(&self) -> Cells {
         Cells::new()
             .with("fmt_read", self.fmt_read)
@@ -92,6 +97,14 @@ impl Head {
             .with("active_version", self.active_version)
             .with("active_state", self.active_state.clone())
             .with("frontier", self.frontier.clone())
+            .with("cap", self.cap)
+            .with("cmd", self.cmd.clone())
+            .with("cmd_version", self.cmd_version)
+            .with("cmd_op", self.cmd_op)
+            .with("cmd_by", self.cmd_by.clone())
+            .with("cmd_reason", self.cmd_reason.clone())
+            .with("hold_until", self.hold_until.map(Value::Millis))
+            .with("hold_reason", self.hold_reason.clone())
     }
 }
 
@@ -194,6 +207,8 @@ pub struct StepRow {
     pub position: Option<String>,
     /// The last error.
     pub error: Option<String>,
+    /// The checksum of the migration that failed.
+    pub checksum: Option<String>,
     /// When the state was written by the server's clock, in microseconds since the epoch. `None` until read back.
     pub written_us: Option<i64>,
 }
@@ -217,6 +232,7 @@ impl StepRow {
             coordinator: cells.text("coordinator"),
             position: cells.text("position"),
             error: cells.text("error"),
+            checksum: cells.text("checksum"),
             written_us: cells.int("written_us"),
         })
     }
@@ -234,6 +250,7 @@ impl StepRow {
             .with("coordinator", self.coordinator.clone())
             .with("position", self.position.clone())
             .with("error", self.error.clone())
+            .with("checksum", self.checksum.clone())
     }
 }
 

@@ -54,7 +54,7 @@ impl VersionState {
             Queued => matches!(next, Running | Completed),
             Running => matches!(next, Queued | Running | Paused | Completed | RollbackRunning),
             Paused => matches!(next, Queued | Running | Completed | RollbackRunning),
-            Completed => matches!(next, RollbackRunning),
+            Completed => matches!(next, Completed | RollbackRunning),
             RollbackRunning => matches!(next, RollbackPaused | RollbackCompleted),
             RollbackPaused => matches!(next, RollbackRunning | Queued),
             RollbackCompleted => matches!(next, Running | Queued),
@@ -117,7 +117,7 @@ impl StepState {
     fn may_become(self, next: Self) -> bool {
         use StepState::{Done, Failed, Intent, Queued, UndoIntent, Undone};
         match self {
-            Queued => matches!(next, Intent | Done),
+            Queued => matches!(next, Intent),
             Intent => matches!(next, Queued | Intent | Done | Failed | UndoIntent),
             Done => matches!(next, Intent | UndoIntent),
             Failed => matches!(next, Intent | Done | UndoIntent),

@@ -2,13 +2,13 @@
 
 use uuid::Uuid;
 
-use super::FORMAT;
 use super::cell::{Cells, Key, Kind};
 use super::event::Event;
 use super::history::Ledger;
 use super::row::{Head, StepRow, VersionRow};
 use super::state::{IllegalTransition, StepState, VersionState};
 use super::transition::{Claim, Intent, Takeover, Transition};
+use super::{FAILED, FORMAT};
 use crate::mutant::{Mutant, is_broken};
 
 /// Longest error text that is stored, in bytes.
@@ -21,6 +21,8 @@ pub struct Writer {
     pub owner: Uuid,
     /// Its host, process and application.
     pub info: String,
+    /// Why, where a person writes.
+    pub reason: Option<String>,
     /// Its wall clock, in milliseconds since the epoch; for people only.
     pub wall_ms: i64,
 }
@@ -113,6 +115,8 @@ fn new_head(op: Uuid) -> Head {
         cmd: None,
         cmd_version: None,
         cmd_op: None,
+        cmd_by: None,
+        cmd_reason: None,
         hold_until: None,
         hold_reason: None,
     }
@@ -124,7 +128,14 @@ fn event(rev: i64, writer: &Writer, transitions: &[Transition]) -> Option<Mutati
         return None;
     }
     let error = transitions.iter().find_map(Transition::error).map(clip);
-    let event = Event { rev, at: writer.wall_ms, actor: writer.info.clone(), text: lines.join("\n"), error };
+    let event = Event {
+        rev,
+        at: writer.wall_ms,
+        actor: writer.info.clone(),
+        text: lines.join("\n"),
+        error,
+        reason: writer.reason.clone(),
+    };
     Some(Mutation::Put(Key::event(rev), event.to_cells()))
 }
 
@@ -135,7 +146,7 @@ fn clip(text: &str) -> String {
 
 /// The cells that differ. A cell that is not written keeps its write time: that of a version's `name` is the pinned
 /// timestamp of everything that the version writes.
-fn changed(before: Option<Cells>, after: Cells) -> Cells {
+pub(super) fn changed(before: Option<Cells>, after: Cells) -> Cells {
     before.map_or_else(|| after.clone(), |before| after.different_from(&before))
 }
 
@@ -184,13 +195,15 @@ impl Draft<'_> {
                 activate(head, *version, VersionState::Completed.name());
             }
             Transition::Fail { version, n, error } => {
+                let checksum = self.next.version(*version).map(|row| row.checksum.clone());
                 let row = self.step(*version, *n, StepState::Failed)?;
+                row.checksum = checksum;
                 row.failures += 1;
                 row.attempts = 0;
                 row.error = Some(clip(error));
                 self.version(*version, VersionState::Queued)?;
                 self.next.versions.remove(version);
-                activate(head, *version, "FAILED");
+                activate(head, *version, FAILED);
                 release(head);
             }
             Transition::Pause { version, n, error } => {
@@ -203,6 +216,30 @@ impl Draft<'_> {
                 release(head);
             }
             Transition::Release => release(head),
+            Transition::Unpause { version } => {
+                self.version(*version, VersionState::Running)?.error = None;
+                self.start_anew(*version);
+                activate(head, *version, VersionState::Running.name());
+            }
+            Transition::MarkDone { version, n } => {
+                let row = self.step(*version, *n, StepState::Done)?;
+                (row.attempts, row.error) = (0, None);
+                self.go_on(head, *version)?;
+            }
+            Transition::Rerun { version, n } => {
+                let row = self.step(*version, *n, StepState::Failed)?;
+                (row.attempts, row.failures, row.checksum) = (0, 0, None);
+                self.go_on(head, *version)?;
+            }
+            Transition::Abandon { version } => self.abandon(*version)?,
+            Transition::Restamp { version, name, checksum } => {
+                let row = self.version(*version, VersionState::Completed)?;
+                row.name.clone_from(name);
+                row.checksum.clone_from(checksum);
+            }
+            Transition::Baseline(claim) => self.baseline(head.epoch, claim)?,
+            Transition::Advance { frontier } => head.frontier = Some(frontier.clone()),
+            Transition::ClearCommand => clear_command(head),
         }
         Ok(())
     }
@@ -218,7 +255,16 @@ impl Draft<'_> {
 
     fn claim(&mut self, epoch: i64, claim: &Claim) -> Result<(), IllegalTransition> {
         self.next.version_state(claim.version).become_state(claim.version, VersionState::Running)?;
-        let row = VersionRow {
+        self.next.versions.insert(claim.version, self.claimed(epoch, claim));
+        let key = Key::version(claim.version);
+        assert!(self.absent.is_none(), "one write claims one version");
+        self.absent = Some(key);
+        self.touch(key);
+        Ok(())
+    }
+
+    fn claimed(&self, epoch: i64, claim: &Claim) -> VersionRow {
+        VersionRow {
             version: claim.version,
             name: claim.name.clone(),
             state: VersionState::Running,
@@ -232,13 +278,7 @@ impl Draft<'_> {
             out_of_order: claim.out_of_order,
             error: None,
             pin_ts: None,
-        };
-        self.next.versions.insert(claim.version, row);
-        let key = Key::version(claim.version);
-        assert!(self.absent.is_none(), "one write claims one version");
-        self.absent = Some(key);
-        self.touch(key);
-        Ok(())
+        }
     }
 
     fn repair(&mut self, claim: &Claim) -> Result<(), IllegalTransition> {
@@ -246,15 +286,52 @@ impl Draft<'_> {
         row.checksum.clone_from(&claim.checksum);
         row.plan_digest.clone_from(&claim.plan_digest);
         row.error = None;
-        let version = claim.version;
-        let steps: Vec<i64> = self.next.steps_of(version).map(|step| step.n).collect();
-        for n in steps {
+        self.start_anew(claim.version);
+        Ok(())
+    }
+
+    /// Attempts and failures of a version's steps count from here.
+    fn start_anew(&mut self, version: i64) {
+        for n in self.ordinals(version) {
             if let Some(step) = self.next.steps.get_mut(&(version, n)) {
                 (step.attempts, step.failures) = (0, 0);
             }
             self.touch(Key::step(version, n));
         }
+    }
+
+    /// A paused version goes on with the next run; one whose claim was released stays so.
+    fn go_on(&mut self, head: &mut Head, version: i64) -> Result<(), IllegalTransition> {
+        if self.next.version(version).is_some() {
+            self.version(version, VersionState::Running)?.error = None;
+        }
+        activate(head, version, self.next.version_state(version).name());
         Ok(())
+    }
+
+    fn abandon(&mut self, version: i64) -> Result<(), IllegalTransition> {
+        self.version(version, VersionState::Queued)?;
+        self.next.versions.remove(&version);
+        for n in self.ordinals(version) {
+            self.next.steps.remove(&(version, n));
+            self.touch(Key::step(version, n));
+        }
+        Ok(())
+    }
+
+    fn baseline(&mut self, epoch: i64, claim: &Claim) -> Result<(), IllegalTransition> {
+        let state =
+            self.next.version_state(claim.version).become_state(claim.version, VersionState::Completed)?;
+        let mut row = self.claimed(epoch, claim);
+        row.state = state;
+        row.applied_at = Some(self.writer.wall_ms);
+        self.next.versions.insert(claim.version, row);
+        self.touch(Key::version(claim.version));
+        Ok(())
+    }
+
+    fn ordinals(&self, version: i64) -> Vec<i64> {
+        self.next.steps_of(version).map(|step| step.n).collect()
     }
 
     fn intent(&mut self, intent: &Intent) -> Result<(), IllegalTransition> {
@@ -275,6 +352,7 @@ impl Draft<'_> {
             coordinator: intent.coordinator.clone(),
             position: old.and_then(|row| row.position.clone()),
             error: old.and_then(|row| row.error.clone()),
+            checksum: None,
             written_us: None,
         };
         self.next.steps.insert((version, n), row);
@@ -345,6 +423,10 @@ fn cells(ledger: &Ledger, key: Key) -> Option<Cells> {
 fn activate(head: &mut Head, version: i64, state: &str) {
     head.active_version = Some(version);
     head.active_state = Some(state.to_owned());
+}
+
+fn clear_command(head: &mut Head) {
+    (head.cmd, head.cmd_version, head.cmd_by, head.cmd_reason) = (None, None, None, None);
 }
 
 fn release(head: &mut Head) {

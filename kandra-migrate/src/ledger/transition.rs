@@ -65,6 +65,48 @@ pub enum Transition {
     },
     /// The lease is given back.
     Release,
+    /// A paused version goes on: its attempts and failures start anew.
+    Unpause {
+        /// The version.
+        version: i64,
+    },
+    /// An operator says that a step has had its effect.
+    MarkDone {
+        /// The version.
+        version: i64,
+        /// The step's ordinal.
+        n: i64,
+    },
+    /// An operator says that a step is to be run again.
+    Rerun {
+        /// The version.
+        version: i64,
+        /// The step's ordinal.
+        n: i64,
+    },
+    /// An operator takes a claim back, with its journal, that nothing will ever finish.
+    Abandon {
+        /// The version.
+        version: i64,
+    },
+    /// An operator accepts the binary's text of a completed version.
+    Restamp {
+        /// The version.
+        version: i64,
+        /// The name that it now has.
+        name: String,
+        /// The checksum that it now has.
+        checksum: String,
+    },
+    /// An operator says that a version was applied before there was a ledger.
+    Baseline(Claim),
+    /// The frontier after edits.
+    Advance {
+        /// The digest over all completed versions.
+        frontier: String,
+    },
+    /// An operator's command was acted on.
+    ClearCommand,
     /// A remark for the audit trail.
     Note(String),
 }
@@ -122,7 +164,7 @@ impl Transition {
     /// Whether this begins a step. Such a part of a write is never re-issued once an operator's command has arrived.
     #[must_use]
     pub fn begins_step(&self) -> bool {
-        matches!(self, Self::Intent(_) | Self::Claim(_) | Self::Repair(_))
+        matches!(self, Self::Intent(_) | Self::Claim(_) | Self::Repair(_) | Self::Unpause { .. })
     }
 
     /// One line for the audit trail: a verb, then the version and the step's number as people count them.
@@ -131,7 +173,7 @@ impl Transition {
         Some(match self {
             Self::Acquire(Takeover { from: None, .. }) => "acquired".to_owned(),
             Self::Acquire(Takeover { from: Some(holder), .. }) => format!("taken over from {holder}"),
-            Self::Renew | Self::Checkpoint { .. } => return None,
+            Self::Renew | Self::Checkpoint { .. } | Self::Advance { .. } | Self::ClearCommand => return None,
             Self::Claim(claim) => format!("claimed {} {}", claim.version, claim.name),
             Self::Repair(claim) => format!("repaired {} {}", claim.version, claim.name),
             Self::Intent(intent) => format!("begun {}/{} {}", intent.version, intent.n + 1, intent.task),
@@ -141,6 +183,12 @@ impl Transition {
             Self::Fail { version, n, .. } => format!("failed {version}/{}", n + 1),
             Self::Pause { version, n, .. } => format!("paused {version}/{}", n + 1),
             Self::Release => "released".to_owned(),
+            Self::Unpause { version } => format!("resumed {version}"),
+            Self::MarkDone { version, n } => format!("marked done {version}/{}", n + 1),
+            Self::Rerun { version, n } => format!("to be rerun {version}/{}", n + 1),
+            Self::Abandon { version } => format!("abandoned {version}"),
+            Self::Restamp { version, checksum, .. } => format!("restamped {version} {checksum}"),
+            Self::Baseline(claim) => format!("baselined {} {}", claim.version, claim.name),
             Self::Note(text) => text.clone(),
         })
     }

@@ -1,14 +1,14 @@
-//! What `system_schema` says: agreement, the ledger's table, and whether a statement's effect is there.
+//! What `system_schema` says: agreement, the ledger's table, and what of a statement can be seen there.
+
+pub(crate) mod agreement;
+pub(crate) mod bootstrap;
+pub(crate) mod definition;
+pub(crate) mod load;
+pub mod probe;
+pub mod shape;
+
+#[cfg(test)]
+mod tests;
+
 pub use crate::cql::SchemaChange;
-/// Whether that is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
-    There,
-    Absent,
-    Unknown,
-}
-impl std::fmt::Display for Effect {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Ok(())
-    }
-}
+pub use probe::{Effect, observe};

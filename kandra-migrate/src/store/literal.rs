@@ -1,1 +1,50 @@
-//! Literals.
+//! CQL literals: what is sent carries its values in its text, so that it is one request without a PREPARE.
+
+use crate::ledger::Value;
+
+/// A text.
+pub(crate) fn text(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+/// A value of a column.
+pub(crate) fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Int(number) | Value::Millis(number) => number.to_string(),
+        Value::Text(value) => text(value),
+        Value::Uuid(uuid) => uuid.hyphenated().to_string(),
+        Value::Bool(value) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn quotes_are_doubled_and_nothing_else_is_changed() {
+        assert_eq!(text("it's"), "'it''s'");
+        assert_eq!(text("''"), "''''''");
+        assert_eq!(text(r#"a\n"$$--/*"#), r#"'a\n"$$--/*'"#);
+        assert_eq!(text("two\nlines \u{1F980}"), "'two\nlines \u{1F980}'");
+    }
+
+    #[test]
+    fn values() {
+        for (given, literal) in [
+            (Value::Null, "null"),
+            (Value::Int(i64::MIN), "-9223372036854775808"),
+            (Value::Millis(1_700_000_000_000), "1700000000000"),
+            (Value::Text("null".to_owned()), "'null'"),
+            (Value::Text(String::new()), "''"),
+            (Value::Uuid(Uuid::nil()), "00000000-0000-0000-0000-000000000000"),
+            (Value::Bool(true), "true"),
+            (Value::Bool(false), "false"),
+        ] {
+            assert_eq!(value(&given), literal);
+        }
+    }
+}

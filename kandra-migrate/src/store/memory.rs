@@ -9,8 +9,8 @@ use crate::ledger::{Cells, Key, Kind, Mutation, Transaction, Value};
 
 /// A ledger in memory.
 ///
-/// Every statement takes effect at one moment, as a linearizable database's does. The write times are a counter of
-/// milliseconds, as a ballot's are whole milliseconds.
+/// Every statement takes effect at one moment, as a linearizable database's does. Write times are whole milliseconds of
+/// the server's clock, as ballots are; that clock stands still until it is set.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     table: Mutex<Table>,
@@ -19,7 +19,9 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct Table {
     rows: BTreeMap<Key, BTreeMap<&'static str, Cell>>,
+    /// The last ballot: each is larger than the one before, and no smaller than the server's clock.
     ballot_ms: i64,
+    server_ms: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -35,10 +37,9 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// The next write's time is after this one, in milliseconds since the epoch; write times never go back.
-    pub fn advance_to(&self, server_ms: i64) {
-        let mut table = self.table();
-        table.ballot_ms = table.ballot_ms.max(server_ms);
+    /// Sets the server's clock, in milliseconds since the epoch.
+    pub fn set_server_ms(&self, server_ms: i64) {
+        self.table().server_ms = server_ms;
     }
 
     /// All rows, as they are now.
@@ -56,7 +57,7 @@ impl MemoryStore {
         let absent = condition.absent.is_none_or(|key| !table.rows.contains_key(&key));
         let applied = tokens == (Tokens { op: condition.op, cmd_op: condition.cmd_op }) && absent;
         if applied {
-            table.ballot_ms += 1;
+            table.ballot_ms = (table.ballot_ms + 1).max(table.server_ms);
             let written_us = table.ballot_ms * 1000;
             transaction.mutations.iter().for_each(|mutation| table.mutate(mutation, written_us));
         }
@@ -89,7 +90,7 @@ impl MemoryStore {
         }
         let op_written_us =
             table.rows.get(&Key::HEAD).and_then(|row| row.get("op")).map(|cell| cell.written_us);
-        Rows { server_ms: Some(table.ballot_ms), op_written_us, rows }
+        Rows { server_ms: Some(table.server_ms.max(table.ballot_ms)), op_written_us, rows }
     }
 }
 
@@ -147,6 +148,10 @@ impl Store for MemoryStore {
     }
 
     async fn create(&self, _timeout: Duration) -> Result<(), CreateError> {
+        Ok(())
+    }
+
+    async fn create_keyspace(&self, _replication: &str, _timeout: Duration) -> Result<(), CreateError> {
         Ok(())
     }
 }

@@ -1,8 +1,10 @@
 //! Where the ledger is kept.
 
+mod answer;
 mod cql;
-mod literal;
+pub(crate) mod literal;
 mod memory;
+mod render;
 
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use uuid::Uuid;
 
 use crate::ledger::{Cells, Key, Transaction};
 
-pub(crate) use cql::CqlStore;
+pub(crate) use cql::{CqlStore, StoreSettings};
 pub use memory::MemoryStore;
 
 /// Which rows of a scope a read returns.
@@ -50,6 +52,15 @@ pub struct Rows {
     pub server_ms: Option<i64>,
     /// When the head's `op` was written by the server's clock, in microseconds since the epoch.
     pub op_written_us: Option<i64>,
+}
+
+impl Rows {
+    /// How long ago the head's `op` was written, by the server's clock.
+    #[must_use]
+    pub fn op_age(&self) -> Option<Duration> {
+        let age_ms = self.server_ms? - self.op_written_us? / 1000;
+        Some(Duration::from_millis(u64::try_from(age_ms).unwrap_or_default()))
+    }
 }
 
 /// The definite answer to a conditional write.
@@ -113,6 +124,13 @@ pub trait Store: Send + Sync {
     /// Creates the ledger's table with its deterministic id and waits until all nodes agree on it, at most so long.
     /// Safe to call from many instances at once.
     fn create(&self, timeout: Duration) -> impl Future<Output = Result<(), CreateError>> + Send;
+
+    /// Creates the keyspace that is migrated, with this replication, and waits until all nodes agree on it.
+    fn create_keyspace(
+        &self,
+        replication: &str,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<(), CreateError>> + Send;
 }
 
 /// What is there of the ledger.

@@ -1,5 +1,300 @@
 //! What a code task works with.
 
-/// What a code task works with.
-#[derive(Debug, Clone)]
-pub struct TaskContext;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use scylla::client::session::Session;
+use scylla::deserialize::row::DeserializeRow;
+use scylla::errors::{ExecutionError, PrepareError};
+use scylla::frame::response::result::{CollectionType, ColumnType};
+use scylla::policies::retry::DefaultRetryPolicy;
+use scylla::response::PagingState;
+use scylla::serialize::row::SerializeRow;
+use scylla::statement::Consistency;
+use scylla::statement::prepared::PreparedStatement;
+use thiserror::Error;
+
+use super::guard::Permit;
+use super::statement::{Checked, Column, Manner, StatementError};
+use super::{Guard, TaskError};
+use crate::clock::SystemClock;
+use crate::cql::QualifiedName;
+use crate::driver::{Database, Grid, Outcome, Request};
+use crate::store::literal;
+
+/// Statements that a task keeps prepared. A task that has more puts values into their text.
+const PREPARED_MAX: usize = 256;
+
+/// Longest text of a checkpoint, in bytes: it is written again and again.
+const CHECKPOINT_BYTES_MAX: usize = 4096;
+
+/// What a code task works with: the keyspace's data, and the run that the task is part of.
+///
+/// Cheap to clone, so that parts of a task can run side by side.
+///
+/// `${keyspace}` in a statement stands for the keyspace that is migrated. Statements wait until the lease lasts for
+/// them; they are sent once, at `QUORUM` unless the runner says otherwise, and time out after the runner's statement
+/// timeout (default 30 s).
+#[derive(Clone)]
+pub struct TaskContext(Arc<Inner>);
+
+struct Inner {
+    parts: ContextParts,
+    prepared: Mutex<HashMap<String, Arc<Prepared>>>,
+    checkpoint: Mutex<Option<String>>,
+}
+
+/// What a context is made of.
+pub(crate) struct ContextParts {
+    pub(crate) database: Arc<Database>,
+    pub(crate) clock: Arc<SystemClock>,
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) keyspace: String,
+    pub(crate) consistency: Consistency,
+    pub(crate) statement_timeout: Duration,
+    pub(crate) timestamp_us: Option<i64>,
+    pub(crate) idempotent: bool,
+    pub(crate) attempt: i64,
+    pub(crate) checkpoint: Option<String>,
+}
+
+struct Prepared {
+    statement: PreparedStatement,
+    manner: Manner,
+}
+
+/// A statement of a task that failed, with its text.
+#[derive(Debug, Error)]
+#[error("{source}, in `{text}`")]
+struct StatementFailed<E: std::error::Error + 'static> {
+    text: String,
+    source: E,
+}
+
+#[derive(Debug, Error)]
+#[error("preparing took longer than {}", crate::report::human(*.0))]
+struct PrepareTimeout(Duration);
+
+impl TaskContext {
+    pub(crate) fn new(mut parts: ContextParts) -> Self {
+        let checkpoint = Mutex::new(parts.checkpoint.take());
+        Self(Arc::new(Inner { parts, prepared: Mutex::default(), checkpoint }))
+    }
+
+    /// All rows of a `SELECT`, page by page.
+    ///
+    /// ```ignore
+    /// let users: Vec<(i64, String)> = cx.rows("SELECT id, name FROM ${keyspace}.users WHERE id = ?", (7_i64,)).await?;
+    /// ```
+    pub async fn rows<T>(&self, cql: &str, values: impl SerializeRow) -> Result<Vec<T>, TaskError>
+    where
+        T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
+    {
+        let prepared = self.prepared(cql).await?;
+        if !prepared.manner.is_read {
+            return Err(failed(cql, StatementError::NotRead));
+        }
+        let mut rows = Vec::new();
+        let mut page = PagingState::start();
+        loop {
+            // A read has no effect that could be in doubt: it is let through, and not watched.
+            self.admit().await?.ended();
+            let session = self.session();
+            let answer = session.execute_single_page(&prepared.statement, &values, page).await;
+            let (result, next) = answer.map_err(|error| failed(cql, error))?;
+            let result = result.into_rows_result().map_err(|error| failed(cql, error))?;
+            for row in result.rows::<T>().map_err(|error| failed(cql, error))? {
+                rows.push(row.map_err(|error| failed(cql, error))?);
+            }
+            self.0.parts.guard.note_progress();
+            match next.into_paging_control_flow() {
+                ControlFlow::Continue(next) => page = next,
+                ControlFlow::Break(()) => return Ok(rows),
+            }
+        }
+    }
+
+    /// Sends an `INSERT`, `UPDATE`, `DELETE`, `TRUNCATE` or a batch of them, once.
+    ///
+    /// Where sending it again writes the same cells, its write time is that of the version's claim: the same on every
+    /// attempt, and older than what the application writes meanwhile, so that a rerun never overwrites newer values.
+    /// A later write of the same cell within the task has the same write time too, and the larger value wins.
+    ///
+    /// # Errors
+    /// The driver's error, and the statement may still have had its effect. Before anything is sent: a statement that
+    /// changes the schema, which has to be a `cql` task; in an idempotent task also a condition, a counter or a list
+    /// that is not frozen, which would take effect twice.
+    pub async fn execute(&self, cql: &str, values: impl SerializeRow) -> Result<(), TaskError> {
+        let prepared = self.prepared(cql).await?;
+        if prepared.manner.is_read {
+            return Err(failed(cql, StatementError::Read));
+        }
+        let permit = self.admit().await?;
+        let request = if prepared.manner.is_conditional { Request::Conditional } else { Request::Write };
+        match self.session().execute_unpaged(&prepared.statement, &values).await {
+            Ok(_) => {
+                permit.ended();
+                Ok(())
+            }
+            Err(error) => {
+                if Outcome::of(&error, request) != Outcome::Unknown {
+                    permit.ended();
+                }
+                Err(failed(cql, error))
+            }
+        }
+    }
+
+    /// Prepares a statement as [`TaskContext::rows`] and [`TaskContext::execute`] do: with the pinned write time, the
+    /// run's consistency and timeout, and without retries of a write. For the driver's own methods on
+    /// [`TaskContext::session`].
+    pub async fn prepare(&self, cql: &str) -> Result<PreparedStatement, TaskError> {
+        self.prepared(cql).await.map(|prepared| prepared.statement.clone())
+    }
+
+    /// The session, unguarded.
+    ///
+    /// What is sent by it does not wait for the lease, has no pinned write time, and the run does not learn of an
+    /// outcome that stayed unknown: after a stall of this process, such a statement may land while another instance is
+    /// already resuming the task. So read by it, or write what is right at any time and in any order.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        self.0.parts.database.session()
+    }
+
+    /// The name of the keyspace that is migrated, without quotes.
+    #[must_use]
+    pub fn keyspace(&self) -> &str {
+        &self.0.parts.keyspace
+    }
+
+    /// Which attempt of this task it is, from 1. An attempt that saved a checkpoint makes the next one the first again.
+    #[must_use]
+    pub fn attempt(&self) -> i64 {
+        self.0.parts.attempt
+    }
+
+    /// Tells the run, and the log, how far the task is. A sign of progress for the stall timeout.
+    pub fn progress(&self, done: u64, total: Option<u64>) {
+        self.0.parts.guard.note_progress();
+        tracing::info!(done, total, "task progress");
+    }
+
+    /// The last checkpoint, of this attempt or of an earlier one.
+    ///
+    /// # Errors
+    /// Where the stored text is no `T`.
+    pub fn checkpoint<T: FromStr>(&self) -> Result<Option<T>, TaskError> {
+        let text = lock(&self.0.checkpoint).clone();
+        let parse = |text: String| {
+            let no_such =
+                |_| TaskError::msg(format!("the checkpoint `{text}` is no {}", std::any::type_name::<T>()));
+            text.parse().map_err(no_such)
+        };
+        text.map(parse).transpose()
+    }
+
+    /// Stores how far the task is, in the ledger: an attempt that resumes it gets it from [`TaskContext::checkpoint`].
+    /// Costs a conditional write; a few a minute are plenty. At most 4 KiB of text.
+    pub async fn save_checkpoint(&self, position: &impl fmt::Display) -> Result<(), TaskError> {
+        let text = position.to_string();
+        if text.len() > CHECKPOINT_BYTES_MAX {
+            let bytes = text.len();
+            return Err(TaskError::msg(format!(
+                "a checkpoint of {bytes} bytes; at most {CHECKPOINT_BYTES_MAX} are kept"
+            )));
+        }
+        self.0.parts.guard.save(text.clone()).await?;
+        *lock(&self.0.checkpoint) = Some(text);
+        self.0.parts.guard.note_progress();
+        Ok(())
+    }
+
+    async fn admit(&self) -> Result<Permit<'_>, TaskError> {
+        let ContextParts { guard, clock, statement_timeout, .. } = &self.0.parts;
+        Ok(guard.admit(clock.as_ref(), *statement_timeout).await?)
+    }
+
+    async fn prepared(&self, cql: &str) -> Result<Arc<Prepared>, TaskError> {
+        if let Some(prepared) = lock(&self.0.prepared).get(cql) {
+            return Ok(prepared.clone());
+        }
+        let prepared = Arc::new(self.prepare_anew(cql).await?);
+        let mut cache = lock(&self.0.prepared);
+        if cache.len() < PREPARED_MAX {
+            cache.insert(cql.to_owned(), prepared.clone());
+        }
+        Ok(prepared)
+    }
+
+    async fn prepare_anew(&self, cql: &str) -> Result<Prepared, TaskError> {
+        let parts = &self.0.parts;
+        let session_keyspace = self.session().get_keyspace();
+        let session_keyspace = session_keyspace.as_ref().map(|keyspace| keyspace.as_str());
+        let checked =
+            Checked::of(cql, &parts.keyspace, session_keyspace).map_err(|error| failed(cql, error))?;
+        let timeout = parts.statement_timeout;
+        let mut statement = parts.database.statement(checked.text.as_str(), parts.consistency, timeout);
+        if checked.is_read() {
+            statement.set_is_idempotent(true);
+            statement.set_retry_policy(Some(Arc::new(DefaultRetryPolicy::new())));
+        }
+        // The driver has no limit for it.
+        let preparing = tokio::time::timeout(timeout, self.session().prepare(statement)).await;
+        let preparing = preparing.map_err(|_| failed(cql, PrepareTimeout(timeout)))?;
+        let mut statement = preparing.map_err(|error: PrepareError| failed(cql, error))?;
+
+        let bound = statement.get_variable_col_specs();
+        let binds_list = bound.iter().any(|spec| is_list(spec.typ()));
+        let mut columns = Vec::new();
+        for table in checked.ambiguous_tables(binds_list) {
+            columns.extend(self.columns(table).await.map_err(|error| failed(cql, error))?);
+        }
+        let names: Vec<_> = bound.iter().map(|spec| spec.name()).collect();
+        let manner =
+            checked.manner(parts.idempotent, &columns, &names).map_err(|error| failed(cql, error))?;
+        if manner.takes_timestamp {
+            statement.set_timestamp(parts.timestamp_us);
+        }
+        Ok(Prepared { statement, manner })
+    }
+
+    async fn columns(&self, table: &QualifiedName) -> Result<Vec<Column>, ExecutionError> {
+        let parts = &self.0.parts;
+        let keyspace = literal::text(table.keyspace.as_ref().unwrap_or(&parts.keyspace));
+        let table = literal::text(&table.name);
+        let text = format!(
+            "SELECT column_name, type FROM system_schema.columns WHERE keyspace_name = {keyspace} AND table_name = {table}"
+        );
+        let statement = parts.database.statement(text, Consistency::One, parts.statement_timeout);
+        let grid = Grid::from_result(parts.database.send(statement).await?).ok();
+        let column = |row: crate::driver::Record<'_>| {
+            Some(Column { name: row.text("column_name")?.to_owned(), cql_type: row.text("type")?.to_owned() })
+        };
+        Ok(grid.iter().flat_map(Grid::rows).filter_map(column).collect())
+    }
+}
+
+fn is_list(column_type: &ColumnType<'_>) -> bool {
+    matches!(column_type, ColumnType::Collection { typ: CollectionType::List(_), .. })
+}
+
+fn failed(cql: &str, source: impl std::error::Error + Send + Sync + 'static) -> TaskError {
+    StatementFailed { text: cql.to_owned(), source }.into()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for TaskContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ContextParts { keyspace, attempt, .. } = &self.0.parts;
+        let mut out = f.debug_struct("TaskContext");
+        out.field("keyspace", keyspace).field("attempt", attempt).finish_non_exhaustive()
+    }
+}

@@ -22,6 +22,11 @@ impl TaskError {
     }
 }
 
+/// A code task panicked: its [`TaskError`] is made from this.
+#[derive(Debug, thiserror::Error)]
+#[error("panicked: {0}")]
+pub(crate) struct TaskPanic(pub(crate) String);
+
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for TaskError {
     fn from(error: E) -> Self {
         Self(error.into())
@@ -37,16 +42,5 @@ impl fmt::Debug for TaskError {
 impl fmt::Display for TaskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
-    }
-}
-
-/// A panic of a task, caught.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct TaskPanic(pub(crate) String);
-
-impl TaskPanic {
-    pub(crate) fn message(&self) -> &str {
-        &self.0
     }
 }

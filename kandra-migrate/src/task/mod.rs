@@ -3,7 +3,9 @@
 mod context;
 mod error;
 mod guard;
+mod statement;
 
+pub(crate) use context::ContextParts;
 pub use context::TaskContext;
 pub(crate) use error::TaskPanic;
 pub use error::{TaskError, TaskResult};

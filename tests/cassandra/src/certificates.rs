@@ -19,6 +19,9 @@ const PASSWORD: &str = "changeit";
 /// The folder with `node.p12` and `ca.pem`, made unless it is there.
 pub(crate) fn ensure(cache: &Path, java: &Java) -> Result<PathBuf, Error> {
     let folder = cache.join("tls");
+    if folder.is_dir() {
+        return Ok(folder);
+    }
     let _lock = Lock::acquire(&cache.join("tls.lock"), Duration::from_secs(MAKE_SECS_MAX))?;
     if folder.is_dir() {
         return Ok(folder);

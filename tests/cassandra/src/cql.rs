@@ -62,6 +62,20 @@ impl fmt::Display for Rows {
     }
 }
 
+/// What a statement was answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Rows(Rows),
+    SchemaChange,
+    Other,
+}
+
+impl Answer {
+    pub(crate) fn into_rows(self) -> Rows {
+        if let Self::Rows(rows) = self { rows } else { Rows::default() }
+    }
+}
+
 trait Stream: Read + Write + Send {}
 impl<T: Read + Write + Send> Stream for T {}
 
@@ -103,7 +117,7 @@ impl Connection {
         Err(refused(address, format!("no answer to a new connection but opcode {answer:#04x}")))
     }
 
-    pub(crate) fn query(&mut self, statement: &str, consistency: Consistency) -> Result<Rows, Error> {
+    pub(crate) fn query(&mut self, statement: &str, consistency: Consistency) -> Result<Answer, Error> {
         let mut body = with_length(statement.as_bytes());
         body.extend((consistency as u16).to_be_bytes());
         body.push(0);
@@ -111,7 +125,7 @@ impl Connection {
         if answer != opcode::RESULT {
             return Err(refused(self.address, format!("no answer to a statement but opcode {answer:#04x}")));
         }
-        rows(&mut Body(&body)).ok_or_else(|| refused(self.address, "an answer that ends too early"))
+        result(&mut Body(&body)).ok_or_else(|| refused(self.address, "an answer that ends too early"))
     }
 
     fn call(&mut self, opcode: u8, body: &[u8]) -> Result<(u8, Vec<u8>), Error> {
@@ -263,11 +277,15 @@ enum Kind {
     Fields(Vec<(String, Kind)>),
 }
 
+fn result(body: &mut Body<'_>) -> Option<Answer> {
+    Some(match body.int()? {
+        2 => Answer::Rows(rows(body)?),
+        5 => Answer::SchemaChange,
+        _ => Answer::Other,
+    })
+}
+
 fn rows(body: &mut Body<'_>) -> Option<Rows> {
-    const ROWS: i32 = 2;
-    if body.int()? != ROWS {
-        return Some(Rows::default());
-    }
     let (flags, columns) = (body.int()?, body.int()?);
     if flags & 0x02 != 0 {
         body.bytes()?;
@@ -394,11 +412,12 @@ mod tests {
         let mut raw = [0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1].to_vec();
         raw.extend([string("ks"), string("t"), string("name"), vec![0, 0x0d], vec![0, 0, 0, 1]].concat());
         raw.extend(with_length(b"kandra"));
-        let found = rows(&mut Body(&raw)).unwrap();
-        assert_eq!(found.to_string(), "name\nkandra\n");
+        let found = result(&mut Body(&raw)).unwrap();
+        assert_eq!(found.into_rows().to_string(), "name\nkandra\n");
         for length in 0..raw.len() {
-            assert_eq!(rows(&mut Body(&raw[..length])), None, "{length}");
+            assert_eq!(result(&mut Body(&raw[..length])), None, "{length}");
         }
-        assert_eq!(rows(&mut Body(&[0, 0, 0, 1])), Some(Rows::default()));
+        assert_eq!(result(&mut Body(&[0, 0, 0, 5])), Some(Answer::SchemaChange));
+        assert_eq!(result(&mut Body(&[0, 0, 0, 1])), Some(Answer::Other));
     }
 }

@@ -32,13 +32,14 @@ impl Database {
     }
 }
 
-/// The database to test with: that of `KANDRA_TEST_HOSTS` (`host:port,host:port`) if it is set, else the
+/// The database to test with: that of `KANDRA_TEST_HOSTS` (`host:port,host:port`) if it is set
+/// and not empty, else the
 /// shared cluster with at least so many nodes ([`Cluster::shared`]).
 ///
 /// Blocks, up to minutes where Cassandra must be fetched first; in async code, call it before the runtime
 /// starts or in `spawn_blocking`. How many nodes the named database has is not known here.
 pub fn database(nodes: u8) -> Result<Database, Error> {
-    if let Ok(hosts) = env::var(HOSTS) {
+    if let Some(hosts) = env::var(HOSTS).ok().filter(|hosts| !hosts.is_empty()) {
         return Ok(Database { contact_points: parse_hosts(&hosts)?, cluster: None });
     }
     let cluster = Cluster::shared(nodes)?;

@@ -1,18 +1,18 @@
 //! Getting Java 17 and Maven onto this machine, with consent.
 
-use std::env;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use rustix::process::geteuid;
 
 use crate::error::{Doing as _, Error};
 use crate::java::{Java, find_program};
+use crate::terminal::{agrees, say};
+use crate::wait::poll;
 
-const ANSWER_SECS_MAX: u64 = 120;
+/// A slow line needs minutes for the packages.
+const INSTALL_SECS_MAX: u64 = 1200;
 
 const DOCKER: &str = "\
 or, with Docker, one node of Cassandra 5.0:
@@ -62,7 +62,10 @@ pub(crate) fn ensure(maven_wanted: bool) -> Result<Java, Error> {
     for command in &commands {
         run(command, machine)?;
     }
-    Java::find().ok_or_else(|| Error::Missing(stop_text(machine)))
+    match Java::find() {
+        Some(java) if Machine::look(maven_wanted).has_maven => Ok(java),
+        _ => Err(Error::Missing(stop_text(Machine::look(maven_wanted)))),
+    }
 }
 
 impl Machine {
@@ -141,48 +144,29 @@ fn stop_text(machine: Machine) -> String {
     format!("{missing} needed to run Cassandra and not installed. Type\n    {commands}\n{DOCKER}")
 }
 
-/// Writes to the terminal, past the capture of `cargo test`: nobody can answer what they cannot see.
-pub(crate) fn say(text: &str) {
-    let mut stderr = io::stderr().lock();
-    // A message that cannot be written is no reason to stop.
-    let _ = writeln!(stderr, "cassandra: {text}");
-}
-
-/// Whether a `y` comes within the time; silence is a no.
-fn agrees(question: &str) -> bool {
-    {
-        let mut stderr = io::stderr().lock();
-        let _ = write!(stderr, "{question}").and_then(|()| stderr.flush());
-    }
-    let (sender, answer) = mpsc::channel();
-    thread::spawn(move || {
-        let mut line = String::new();
-        let _ = io::stdin().read_line(&mut line).map(|_| sender.send(line));
-    });
-    answer.recv_timeout(Duration::from_secs(ANSWER_SECS_MAX)).is_ok_and(|line| is_yes(&line))
-}
-
-fn is_yes(line: &str) -> bool {
-    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
-}
-
 fn run(command: &str, machine: Machine) -> Result<(), Error> {
     let mut words = command.split(' ');
     let program = words.next().unwrap_or_default();
+    // sudo may ask for a password.
     let stdin = if machine.is_terminal { Stdio::inherit() } else { Stdio::null() };
-    // What it writes belongs on stderr: a test's stdout is the test's.
-    let status = Command::new(program)
+    let mut child = Command::new(program)
         .args(words)
         .env("DEBIAN_FRONTEND", "noninteractive")
         .stdin(stdin)
+        // The standard output of a test is the test's.
         .stdout(io::stderr())
-        .status()
+        .spawn()
         .doing(|| format!("run `{command}`"))?;
-    if status.success() {
-        return Ok(());
-    }
-    let path = env::var("PATH").unwrap_or_default();
-    Err(Error::Missing(format!("`{command}` failed ({status}; PATH is {path}).\n{}", stop_text(machine))))
+    let ended = poll(Duration::from_secs(INSTALL_SECS_MAX), || child.try_wait().transpose());
+    let reason = match ended.transpose().doing(|| format!("wait for `{command}`"))? {
+        Some(status) if status.success() => return Ok(()),
+        Some(status) => status.to_string(),
+        None => {
+            let _ = child.kill().and_then(|()| child.wait());
+            format!("not done within {INSTALL_SECS_MAX} s")
+        }
+    };
+    Err(Error::Missing(format!("`{command}` failed: {reason}.\n{}", stop_text(machine))))
 }
 
 #[cfg(test)]
@@ -274,11 +258,5 @@ mod tests {
     fn another_system_gets_the_names_and_docker() {
         let text = stop(Machine { is_root: true, ..BARE });
         assert!(text.contains("package manager") && text.contains("docker compose"), "{text}");
-    }
-
-    #[test]
-    fn only_yes_is_a_yes() {
-        assert!(is_yes("y\n") && is_yes("YES\n"));
-        assert!(!is_yes("\n") && !is_yes("n\n") && !is_yes("yellow\n"));
     }
 }

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Doing as _, Error};
-use crate::install::say;
 use crate::java::Java;
 use crate::settings::Version;
+use crate::terminal::say;
 use crate::wait::{Lock, poll};
 
 const POM: &str = include_str!("../templates/pom.xml");
@@ -53,6 +53,10 @@ pub(crate) fn ensure(cache: &Path, version: &Version, java: &Java) -> Result<Pat
         return Ok(folder);
     }
     let partial = cache.join(format!("lib-{version}.partial"));
+    // Maven would keep a jar that it was killed over while writing.
+    if partial.is_dir() {
+        fs::remove_dir_all(&partial).doing(|| format!("remove {}", partial.display()))?;
+    }
     let pom = cache.join("pom.xml");
     fs::write(&pom, POM).doing(|| format!("write {}", pom.display()))?;
     say(&format!("fetching Cassandra {version} from Maven Central, once, to {}", folder.display()));
@@ -120,7 +124,7 @@ fn follow(maven: &mut Child, version: &Version, log: &Path) -> Result<(), Error>
         Some(status) if status.success() => Ok(()),
         _ => {
             let problem = problem.unwrap_or_else(|| "no reason given".to_owned());
-            Err(failed(format!("{problem}; its log: {}; run it again to go on", log.display())))
+            Err(failed(format!("{problem}; its log: {}; run it again to retry", log.display())))
         }
     }
 }

@@ -40,6 +40,7 @@ mod readiness;
 mod reserve;
 mod settings;
 mod supplies;
+mod terminal;
 mod wait;
 
 pub use cluster::{Cluster, SharedCluster};

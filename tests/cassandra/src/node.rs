@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::cluster::Cluster;
-use crate::cql::{Consistency, Rows};
+use crate::cql::{Answer, Consistency, Rows};
 use crate::error::{Doing as _, Error};
 use crate::home::Home;
 use crate::process;
@@ -138,9 +138,14 @@ impl<'a> Node<'a> {
         self.cluster.await_serving()
     }
 
-    /// Runs a statement, with user `cassandra` if a login is needed; for a look at a node, not for speed.
+    /// Runs a statement at consistency ONE, with user `cassandra` if a login is needed; after a schema change,
+    /// waits as [`Cluster::await_serving`] does. For a look at a node, not for speed.
     pub fn cql(&self, statement: &str) -> Result<Rows, Error> {
-        readiness::connect(self.home(), self.number)?.query(statement, Consistency::One)
+        let answer = readiness::connect(self.home(), self.number)?.query(statement, Consistency::One)?;
+        if answer == Answer::SchemaChange {
+            self.cluster.await_serving()?;
+        }
+        Ok(answer.into_rows())
     }
 
     fn signal(&self, signal: Signal) -> Result<u32, Error> {

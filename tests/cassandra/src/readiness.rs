@@ -1,10 +1,10 @@
 //! Whether nodes serve, and see each other.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::certificates;
-use crate::cql::{Connection, Consistency, Rows};
+use crate::cql::{Connection, Consistency};
 use crate::error::Error;
 use crate::home::Home;
 use crate::settings::address;
@@ -17,34 +17,27 @@ const SERVE_SECS_MAX: u64 = 300;
 const READ_REPLICAS: &str = "SELECT keyspace_name FROM system_distributed.view_build_status \
                              WHERE keyspace_name = 'none' AND view_name = 'none'";
 
-/// Waits until each of these nodes serves, knows the others, and gets answers of them.
+/// Waits until these nodes serve, know each other, get answers of each other and have one schema.
 pub(crate) fn await_serving(home: &Home, nodes: &[u8]) -> Result<(), Error> {
-    let started = Instant::now();
-    for &node in nodes {
-        let mut reason = String::new();
-        let remaining = Duration::from_secs(SERVE_SECS_MAX).saturating_sub(started.elapsed());
-        let served = poll(remaining, || {
-            if let Err(error) = home.expect_running(node) {
-                return Some(Err(error));
+    let mut lacking = (0, String::new());
+    let served = poll(Duration::from_secs(SERVE_SECS_MAX), || {
+        // A node that ended will not come to serve.
+        if let Some(error) = nodes.iter().find_map(|node| home.expect_running(*node).err()) {
+            return Some(Err(error));
+        }
+        match check_all(home, nodes) {
+            Ok(()) => Some(Ok(())),
+            Err(found) => {
+                lacking = found;
+                None
             }
-            match check(home, node, nodes) {
-                Ok(()) => Some(Ok(())),
-                Err(error) => {
-                    reason = error.to_string();
-                    None
-                }
-            }
-        });
-        served.unwrap_or_else(|| {
-            Err(Error::NotServing {
-                number: node,
-                waited_secs: started.elapsed().as_secs(),
-                reason,
-                log_tail: home.log_tail(node),
-            })
-        })?;
-    }
-    Ok(())
+        }
+    });
+    served.unwrap_or_else(|| {
+        let (number, reason) = lacking;
+        let log_tail = home.log_tail(number);
+        Err(Error::NotServing { number, waited_secs: SERVE_SECS_MAX, reason, log_tail })
+    })
 }
 
 /// Opens a connection to a node.
@@ -58,34 +51,42 @@ pub(crate) fn cql_address(home: &Home, node: u8) -> SocketAddr {
     SocketAddr::from((address(node), home.ports.cql))
 }
 
-fn check(home: &Home, node: u8, nodes: &[u8]) -> Result<(), Error> {
+/// The first node that lacks something, and what.
+fn check_all(home: &Home, nodes: &[u8]) -> Result<(), (u8, String)> {
+    let mut schemas = Vec::new();
+    for &node in nodes {
+        let schema = check(home, node, nodes).map_err(|error| (node, error.to_string()))?;
+        schemas.push((node, schema));
+    }
+    let first = schemas.first().map(|(_, schema)| schema);
+    match schemas.iter().find(|(_, schema)| Some(schema) != first) {
+        Some((node, _)) => Err((*node, format!("the nodes have different schemas: {schemas:?}"))),
+        None => Ok(()),
+    }
+}
+
+/// Checks one node and returns the version of its schema.
+fn check(home: &Home, node: u8, nodes: &[u8]) -> Result<String, Error> {
     let lacks = |reason: String| Error::Cql { address: cql_address(home, node), reason };
     let mut connection = connect(home, node)?;
-    let local =
-        connection.query("SELECT bootstrapped, schema_version FROM system.local", Consistency::One)?;
-    let [bootstrapped, schema] =
-        first_row(&local).ok_or_else(|| lacks("no row in system.local".to_owned()))?;
-    if bootstrapped != "COMPLETED" {
-        return Err(lacks(format!("bootstrapped: {bootstrapped}")));
-    }
-    let peers =
-        connection.query("SELECT peer, schema_version, host_id FROM system.peers", Consistency::One)?;
+    let mut read =
+        |statement| Ok::<_, Error>(connection.query(statement, Consistency::One)?.into_rows().rows);
+    let local = read("SELECT bootstrapped, schema_version FROM system.local")?;
+    let schema = match local.first().map(Vec::as_slice) {
+        Some([bootstrapped, schema]) if bootstrapped == "COMPLETED" => schema.clone(),
+        _ => return Err(lacks(format!("has not joined the ring: {local:?}"))),
+    };
+    // Drivers find the other nodes there, and pass over those without an identity.
+    let known = read("SELECT peer, host_id FROM system.peers")?;
     for peer in nodes.iter().filter(|peer| **peer != node).map(|peer| address(*peer).to_string()) {
-        let row = peers.rows.iter().find(|row| row.first() == Some(&peer));
-        match row.map(Vec::as_slice) {
-            Some([_, version, host]) if version == schema && host != "null" => {}
-            Some(row) => return Err(lacks(format!("schema {schema}, but of its peer: {}", row.join(", ")))),
-            None => return Err(lacks(format!("does not know its peer {peer}"))),
+        if !known.iter().any(|row| row.first() == Some(&peer) && row.last().is_some_and(|id| id != "null")) {
+            return Err(lacks(format!("does not know its peer {peer}")));
         }
     }
     if let Some(consistency) = answers_of(nodes.len(), home) {
         connection.query(READ_REPLICAS, consistency)?;
     }
-    Ok(())
-}
-
-fn first_row(rows: &Rows) -> Option<&[String; 2]> {
-    rows.rows.first()?.as_slice().try_into().ok()
+    Ok(schema)
 }
 
 /// How many nodes must answer one of them, itself included, so that it got an answer of each.

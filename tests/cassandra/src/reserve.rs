@@ -9,11 +9,11 @@ use std::time::Duration;
 use crate::cache;
 use crate::error::{Doing as _, Error};
 use crate::home::{Home, Manifest, Purpose, remove_stale};
-use crate::install::say;
 use crate::keeper::Keeper;
 use crate::process;
 use crate::settings::{Ports, Settings, address};
 use crate::supplies::Supplies;
+use crate::terminal::say;
 use crate::wait::{Lock, poll};
 
 /// A cluster that takes any port takes the first free one from here.
@@ -48,7 +48,7 @@ pub(crate) fn launch(
 pub(crate) fn share(settings: &Settings, supplies: &Supplies) -> Result<(Home, Keeper), Error> {
     let clusters = clusters()?;
     let _lock = lock(&clusters)?;
-    for home in running_clusters(&clusters).filter(|home| serves(home, settings)) {
+    for home in running_clusters(&clusters).filter(|home| serves(home, settings) && is_whole(home)) {
         if let Some(keeper) = Keeper::join(home.path())? {
             watch_cargo(&keeper)?;
             return Ok((home, keeper));
@@ -57,12 +57,16 @@ pub(crate) fn share(settings: &Settings, supplies: &Supplies) -> Result<(Home, K
     launch_locked(&clusters, Purpose::Shared, settings, supplies)
 }
 
-/// The cluster on a port, if one runs there.
+/// The cluster on a port, if one runs there. One that a crash left behind is none; it is tidied up.
 pub(crate) fn find(cql_port: u16) -> Result<(Home, Keeper), Error> {
-    let path = Home::path_of(&clusters()?, cql_port);
-    let home = Home::load(path).ok_or(Error::NoCluster { port: cql_port })?;
-    let keeper = Keeper::join(home.path())?.ok_or(Error::NoCluster { port: cql_port })?;
-    Ok((home, keeper))
+    let clusters = clusters()?;
+    let path = Home::path_of(&clusters, cql_port);
+    if let (Some(home), Some(keeper)) = (Home::load(path.clone()), Keeper::join(&path)?) {
+        return Ok((home, keeper));
+    }
+    let _lock = lock(&clusters)?;
+    remove_all_stale(&clusters)?;
+    Err(Error::NoCluster { port: cql_port })
 }
 
 /// Waits until nobody listens on the ports of a node.
@@ -122,6 +126,11 @@ fn serves(home: &Home, settings: &Settings) -> bool {
     let has = &home.manifest.settings;
     let alike = Settings { nodes: has.nodes, ..settings.clone() };
     home.manifest.purpose == Purpose::Shared && has.nodes >= settings.nodes && *has == alike
+}
+
+/// Whether all nodes run: one may have ended by itself, for want of memory.
+fn is_whole(home: &Home) -> bool {
+    home.numbers().all(|node| home.running(node).is_some())
 }
 
 fn folders(clusters: &Path) -> impl Iterator<Item = PathBuf> {

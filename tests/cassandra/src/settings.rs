@@ -87,7 +87,8 @@ pub struct Settings {
     pub version: Version,
     /// How many nodes, 1 to 9. Node `i` is at 127.0.0.`i`.
     pub nodes: u8,
-    /// Whether a login is needed: user `cassandra`, password `cassandra`.
+    /// Whether a login is needed: user `cassandra`, password `cassandra`. Every node can check it; with 4.0 only
+    /// one can, so that its death locks all out.
     pub auth: bool,
     /// Whether clients must speak TLS; [`Cluster::certificate_authority`](crate::Cluster::certificate_authority)
     /// signed the nodes' certificates.

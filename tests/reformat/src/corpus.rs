@@ -34,15 +34,13 @@ pub(crate) struct Source {
 /// Brings the crates here, and reads their functions.
 pub(crate) fn fetch() -> Result<Vec<Source>> {
     let scratch = Scratch::new()?;
-    let mut manifest = String::from(
-        "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n",
-    );
-    for (name, version) in CRATES {
-        manifest.push_str(&format!("{name} = {{ version = \"={version}\", default-features = false }}\n"));
-    }
+    let dependency =
+        |(name, version)| format!("{name} = {{ version = \"={version}\", default-features = false }}\n");
+    let dependencies: String = CRATES.into_iter().map(dependency).collect();
+    let package = "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
     fs::create_dir(scratch.0.join("src"))?;
     fs::write(scratch.0.join("src/lib.rs"), "")?;
-    fs::write(scratch.0.join("Cargo.toml"), manifest)?;
+    fs::write(scratch.0.join("Cargo.toml"), format!("{package}\n[dependencies]\n{dependencies}"))?;
     let vendored = Command::new("cargo")
         .args(["vendor", "--quiet", "--versioned-dirs"])
         .current_dir(&scratch.0)

@@ -8,11 +8,14 @@ use crate::catalogue::{CATALOGUE, StepSpec, Work};
 use crate::coverage::Seen;
 use crate::database::Request;
 use crate::raw::{Raw, RawHead};
-use crate::time::{MS, Nanos};
+use crate::time::{MS, Nanos, SECOND, server_ms};
 use crate::world::World;
 
 /// Ambiguous starts of one step, after which it is left to an operator.
 const STARTS_MAX: u32 = 3;
+
+/// By how much a run may be wrong about the end of a hold, in milliseconds.
+const HOLD_SLACK_MS: i64 = 10_000;
 
 /// A broken promise.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +62,14 @@ impl Checker {
         self.epochs.get(&run).copied().unwrap_or_default()
     }
 
-    pub(crate) fn is_paused(&self) -> bool {
-        self.raw.versions.values().any(|row| row.state == "PAUSED")
+    /// The version that is paused.
+    pub(crate) fn paused(&self) -> Option<i64> {
+        self.raw.versions.iter().find(|(_, row)| row.state == "PAUSED").map(|(version, _)| *version)
+    }
+
+    /// The version that is claimed and not completed.
+    pub(crate) fn in_flight(&self) -> Option<i64> {
+        self.raw.versions.iter().find(|(_, row)| row.state != "COMPLETED").map(|(version, _)| *version)
     }
 
     fn start(&mut self, step: u32) -> u32 {
@@ -84,6 +93,30 @@ impl World {
         self.check_versions(run, &old, &new);
         self.check_steps(run, &old, &new);
         self.checker.last_write_at = self.now;
+    }
+
+    /// After an operator's command was applied: it changes nothing but what is the operator's.
+    pub(crate) fn check_command(&mut self) {
+        let new = Raw::read(&self.ledger.store);
+        let old = std::mem::replace(&mut self.checker.raw, new.clone());
+        let (Some(before), Some(after)) = (&old.head, &new.head) else {
+            self.violate("the head stays", "a command removed it".to_owned());
+            return;
+        };
+        let kept = RawHead {
+            rev: before.rev + 1,
+            cmd: after.cmd.clone(),
+            cmd_version: after.cmd_version,
+            cmd_op: after.cmd_op,
+            hold_until_ms: after.hold_until_ms,
+            ..before.clone()
+        };
+        if *after != kept
+            || after.cmd_op == before.cmd_op
+            || (&old.versions, &old.steps) != (&new.versions, &new.steps)
+        {
+            self.violate("a command changes what is the operator's", format!("{before:?} to {after:?}"));
+        }
     }
 
     fn check_head(&mut self, run: usize, old: &Raw, new: &Raw) {
@@ -131,6 +164,9 @@ impl World {
         let Some(before) = before.filter(|before| before.owner.is_some()) else { return };
         self.count(Seen::Takeover);
         let silent = self.now - self.checker.last_write_at;
+        if silent > before.lease_ms * MS + 60 * SECOND {
+            self.count(Seen::TakeoverLate);
+        }
         if silent < before.lease_ms * MS * 1000 / self.scenario.fastest {
             let detail = format!(
                 "{} took over {} ms after the last write of a lease of {} ms",
@@ -170,10 +206,27 @@ impl World {
                 continue;
             }
             match row.state.as_str() {
-                "PAUSED" => self.count(Seen::Paused),
+                "PAUSED" => {
+                    self.count(Seen::Paused);
+                    if old.head.as_ref().is_some_and(|head| head.pauses(*version)) {
+                        self.count(Seen::CommandObeyed);
+                    }
+                }
+                "RUNNING" if before == Some("PAUSED") => self.count(Seen::Resumed),
+                "RUNNING" if before.is_none() => self.check_claimed(*version, old),
                 "COMPLETED" => self.check_completed(run, *version, &row.checksum, new),
                 _ => {}
             }
+        }
+    }
+
+    fn check_claimed(&mut self, version: i64, old: &Raw) {
+        let Some(until) = old.head.as_ref().and_then(|head| head.hold_until_ms) else { return };
+        let left = until - server_ms(self.now);
+        // Servers' clocks differ, and a run counts on with its own between two looks.
+        let slack = 2 * self.scenario.server_skew_ms.abs() + HOLD_SLACK_MS;
+        if left > slack {
+            self.violate("a hold is kept", format!("{version} is claimed {left} ms before its end"));
         }
     }
 
@@ -218,8 +271,15 @@ impl World {
             }
             let state_before = before.map_or("", |before| before.state.as_str());
             match (state_before, row.state.as_str()) {
-                ("INTENT", "INTENT") => {}
-                (_, "INTENT") => self.check_begun(*key, state_before, new),
+                ("INTENT", "INTENT") => {
+                    if before.is_some_and(|before| row.attempts > before.attempts) {
+                        self.check_pause(run, *key, old);
+                    }
+                }
+                (_, "INTENT") => {
+                    self.check_pause(run, *key, old);
+                    self.check_begun(*key, state_before, new);
+                }
                 ("INTENT", "DONE") => self.check_done(step),
                 (_, "DONE") if state_before != "DONE" => {
                     self.violate("a step is begun before it is done", format!("{} was not", step.name));
@@ -232,6 +292,13 @@ impl World {
             if let Some(step) = CATALOGUE.find(&old.steps[key].task) {
                 self.checker.open_starts.remove(&step.id);
             }
+        }
+    }
+
+    fn check_pause(&mut self, run: usize, (version, n): (i64, i64), old: &Raw) {
+        if old.head.as_ref().is_some_and(|head| head.pauses(version)) {
+            let detail = format!("{} begins {version}/{n}", self.name(run));
+            self.violate("no step begins after a pause", detail);
         }
     }
 
@@ -405,6 +472,8 @@ impl World {
             Code::Held => Seen::EndedHeld,
             Code::WaitedTooLong => Seen::EndedTooLong,
             Code::Shutdown => Seen::EndedShutdown,
+            Code::OnHold => Seen::EndedOnHold,
+            Code::BackingOff => Seen::EndedBackingOff,
             Code::Unreachable | Code::QuorumLost | Code::NoAgreement => Seen::EndedUnreachable,
             _ if error.is_mismatch() => Seen::EndedMismatch,
             _ => {

@@ -13,9 +13,6 @@ use crate::rules::Rule;
 use crate::time::{MS, Nanos, SECOND, server_ms};
 use crate::world::{Answering, Event, World};
 
-/// When a client of the ledger gives an answer up.
-const CLIENT_TIMEOUT: Nanos = 1200 * MS;
-
 /// How many states of the head a first look may be behind.
 const HEADS_BEHIND_MAX: usize = 4;
 
@@ -73,17 +70,17 @@ impl World {
             Fate::AnswerLost => {
                 self.count(Seen::WriteAnswerLost);
                 self.deliver(arrives, run, transaction, None);
-                self.give_up(arrives, to);
+                self.give_up(run, arrives, to);
             }
             Fate::Dropped => {
                 self.count(Seen::WriteDropped);
-                self.give_up(arrives, to);
+                self.give_up(run, arrives, to);
             }
             Fate::Delayed => {
                 self.count(Seen::WriteDelayed);
-                let late = CLIENT_TIMEOUT + self.random.below(15 * SECOND);
+                let late = self.runs[run].request_timeout + self.random.below(15 * SECOND);
                 self.deliver(late, run, transaction, None);
-                self.give_up(arrives, to);
+                self.give_up(run, arrives, to);
             }
             Fate::Duplicated => {
                 self.count(Seen::WriteDuplicated);
@@ -118,8 +115,14 @@ impl World {
     }
 
     /// The client hears nothing: at once, as when the server gives up on contention, or only by its own timeout.
-    fn give_up<T: Send + 'static>(&mut self, arrives: Nanos, to: &Answering<Result<T, StoreError>>) {
-        let after = if self.random.per_mille(600) { arrives + self.latency() } else { CLIENT_TIMEOUT };
+    fn give_up<T: Send + 'static>(
+        &mut self,
+        run: usize,
+        arrives: Nanos,
+        to: &Answering<Result<T, StoreError>>,
+    ) {
+        let timeout = self.runs[run].request_timeout;
+        let after = if self.random.per_mille(600) { arrives + self.latency() } else { timeout };
         let to = to.clone();
         self.after(after, move |_| {
             to.answer(Err(StoreError::Unknown(cause("no answer"))));
@@ -143,14 +146,14 @@ impl World {
         transaction: &Arc<Transaction>,
         to: Option<Answering<Result<Answer, StoreError>>>,
     ) {
-        if !self.ledger.exists || !self.ledger.quorum {
+        if !self.ledger_answers() {
             self.write_fails(run, transaction, to);
             return;
         }
         if !self.runs[run].alive {
             self.count(Seen::WriteOfTheDead);
         }
-        self.ledger.store.advance_to(server_ms(self.now));
+        self.ledger.store.set_server_ms(server_ms(self.now));
         let mut answer = match self.weakened(run, transaction) {
             Some(weakened) => self.ledger.store.apply_now(&weakened),
             None => self.ledger.store.apply_now(transaction),
@@ -182,6 +185,10 @@ impl World {
                 to.answer(Ok(answer));
             });
         }
+    }
+
+    pub(crate) fn ledger_answers(&self) -> bool {
+        self.ledger.exists && self.ledger.quorum
     }
 
     /// Without a quorum a write is refused, or is accepted by some replicas and finished once the others are back.
@@ -224,6 +231,7 @@ impl World {
                 self.checker.holder().and_then(host) == host(run)
             }
             (Rule::OperationNotEpoch, Some(epoch)) => head.epoch + 1 == epoch,
+            (Rule::CommandCondition, _) => Some(head.op) == transaction.condition.op.map(|op| op.as_u128()),
             _ => false,
         };
         let row = self.ledger.store.read_now(Slice::Head).rows.pop()?.1;
@@ -231,17 +239,22 @@ impl World {
         if holds {
             weakened.condition.op = row.uuid("op");
             weakened.condition.cmd_op = row.uuid("cmd_op");
-            weakened.condition.absent = None;
         }
         Some(weakened)
     }
 
     /// A run reads.
-    pub(crate) fn read(&mut self, slice: Slice, level: ReadLevel, to: &Answering<Result<Rows, StoreError>>) {
+    pub(crate) fn read(
+        &mut self,
+        run: usize,
+        slice: Slice,
+        level: ReadLevel,
+        to: &Answering<Result<Rows, StoreError>>,
+    ) {
         let arrives = self.latency();
         if self.strikes(self.scenario.rates.read_lost) {
             self.count(Seen::ReadLost);
-            self.give_up(arrives, to);
+            self.give_up(run, arrives, to);
             return;
         }
         let to = to.clone();
@@ -270,16 +283,16 @@ impl World {
             }
         }
         let mut rows = self.ledger.store.read_now(slice);
-        rows.server_ms = Some(server_ms(self.now));
+        rows.server_ms = Some(server_ms(self.now) + self.scenario.server_skew_ms);
         Ok(rows)
     }
 
     /// A run asks what is there of the ledger.
-    pub(crate) fn inspect(&mut self, to: &Answering<Result<LedgerTable, StoreError>>) {
+    pub(crate) fn inspect(&mut self, run: usize, to: &Answering<Result<LedgerTable, StoreError>>) {
         let arrives = self.latency();
         if self.strikes(self.scenario.rates.read_lost) {
             self.count(Seen::ReadLost);
-            self.give_up(arrives, to);
+            self.give_up(run, arrives, to);
             return;
         }
         let to = to.clone();

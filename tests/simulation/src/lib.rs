@@ -11,6 +11,7 @@ mod checker;
 mod coverage;
 mod database;
 mod ledger;
+mod operator;
 mod port;
 mod process;
 mod random;

@@ -67,7 +67,7 @@ impl Clock for Port {
 impl Store for Port {
     async fn read(&self, slice: Slice, level: ReadLevel) -> Result<Rows, StoreError> {
         let (to, answer) = Answering::new();
-        self.world.lock().read(slice, level, &to);
+        self.world.lock().read(self.run, slice, level, &to);
         answered(answer).await
     }
 
@@ -79,7 +79,7 @@ impl Store for Port {
 
     async fn inspect(&self) -> Result<LedgerTable, StoreError> {
         let (to, answer) = Answering::new();
-        self.world.lock().inspect(&to);
+        self.world.lock().inspect(self.run, &to);
         answered(answer).await
     }
 
@@ -87,6 +87,10 @@ impl Store for Port {
         let (to, answer) = Answering::new();
         self.world.lock().create(&to);
         answered(answer).await
+    }
+
+    async fn create_keyspace(&self, _replication: &str, _timeout: Duration) -> Result<(), CreateError> {
+        Ok(())
     }
 }
 
@@ -200,7 +204,7 @@ impl Executor for Port {
 
     async fn probe(&self, change: &SchemaChange) -> Result<Effect, SendError> {
         let name = change.object().map(|object| object.name.name).unwrap_or_default();
-        let Some(step) = CATALOGUE.find(&name) else { return Ok(Effect::Unknown) };
+        let Some(step) = CATALOGUE.find(&name) else { return Ok(Effect::Unknown { why: "no plan has it" }) };
         let (latency, lost) = {
             let mut world = self.world.lock();
             let rate = world.scenario.rates.read_lost;

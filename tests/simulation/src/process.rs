@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 
-use kandra_migrate::__internals::{Catalog, Destination, Dice, Identity, Run, Shutdown};
+use kandra_migrate::__internals::{Catalog, Destination, Dice, Env, Identity, Run, Shutdown};
 use kandra_migrate::{Error, Report};
 
 use crate::catalogue::KEYSPACE;
@@ -55,6 +55,7 @@ impl Process {
             owner: owner.as_u128(),
             binary: host.binary,
             alive: true,
+            request_timeout: host.rate.world(host.settings.request_timeout()),
         });
         let migrations = locked.scenario.binaries[host.binary].clone();
         locked.note(|world| format!("{} starts", world.name(run)));
@@ -73,10 +74,9 @@ impl Process {
                 Destination { keyspace: KEYSPACE.to_owned(), session_keyspace: Some(KEYSPACE.to_owned()) };
             let table = format!("{KEYSPACE}.kandra_migrations");
             let catalog = Catalog::new(&migrations, settings.up_to);
-            let identity = Identity { owner, info: name };
-            Run::new((&port, &port, &dice, &port), &settings, identity, catalog, destination, shutdown, table)
-                .run()
-                .await
+            let identity = Identity { owner, info: name, reason: None };
+            let env = Env { store: &port, clock: &port, dice: &dice, settings: &settings };
+            Run::new(env, &port, identity, catalog, destination, shutdown, table).run().await
         });
         let stop = Box::new(move || {
             sender.send_replace(true);

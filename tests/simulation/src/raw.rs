@@ -12,6 +12,17 @@ pub(crate) struct RawHead {
     pub(crate) op: u128,
     pub(crate) owner: Option<u128>,
     pub(crate) lease_ms: u64,
+    pub(crate) cmd: Option<String>,
+    pub(crate) cmd_version: Option<i64>,
+    pub(crate) cmd_op: Option<u128>,
+    pub(crate) hold_until_ms: Option<i64>,
+}
+
+impl RawHead {
+    /// Whether an operator wants this version to be paused, and nobody has acted on it yet.
+    pub(crate) fn pauses(&self, version: i64) -> bool {
+        self.cmd.as_deref() == Some("pause") && self.cmd_version == Some(version)
+    }
 }
 
 /// A version's row.
@@ -28,6 +39,7 @@ pub(crate) struct RawStep {
     pub(crate) state: String,
     pub(crate) task: String,
     pub(crate) position: Option<String>,
+    pub(crate) attempts: i64,
 }
 
 /// All rows but the events.
@@ -53,6 +65,10 @@ impl Raw {
                         op: cells.uuid("op").map_or(0, |op| op.as_u128()),
                         owner: cells.uuid("owner").map(|owner| owner.as_u128()),
                         lease_ms: u64::try_from(int("lease_ms")).unwrap_or_default(),
+                        cmd: cells.text("cmd"),
+                        cmd_version: cells.int("cmd_version"),
+                        cmd_op: cells.uuid("cmd_op").map(|op| op.as_u128()),
+                        hold_until_ms: cells.int("hold_until"),
                     });
                 }
                 Kind::Version => {
@@ -68,6 +84,7 @@ impl Raw {
                         state: text("state"),
                         task: text("task"),
                         position: cells.text("position"),
+                        attempts: int("attempts"),
                     };
                     raw.steps.insert((key.version, key.n), row);
                 }

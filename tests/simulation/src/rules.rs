@@ -11,6 +11,8 @@ pub enum Rule {
     OperationNotHost,
     /// M12: a takeover is conditional on the operation, not on the epoch. Broken in the simulated server.
     OperationNotEpoch,
+    /// M8: every write is conditional on the last command. Broken in the simulated server.
+    CommandCondition,
     /// A rule that lives in the engine.
     Engine(Mutant),
 }
@@ -25,6 +27,7 @@ impl Rule {
         ("M5", Self::Engine(Mutant::BegunIsDone)),
         ("M6", Self::Engine(Mutant::NoLapse)),
         ("M7", Self::Engine(Mutant::NoDrainBeforeRerun)),
+        ("M8", Self::CommandCondition),
         ("M9", Self::Engine(Mutant::NoAttempts)),
         ("M10", Self::Engine(Mutant::NoDrainBeforeRelease)),
         ("M11", Self::Engine(Mutant::SendOnUnknownIntent)),

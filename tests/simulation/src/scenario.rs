@@ -34,6 +34,7 @@ pub(crate) struct Rates {
     pub(crate) node_stop: u64,
     pub(crate) node_kill: u64,
     pub(crate) quorum: u64,
+    pub(crate) operator: u64,
 }
 
 /// A step that never works.
@@ -70,6 +71,8 @@ pub(crate) struct Scenario {
     pub(crate) faults_end: Nanos,
     /// How long a data statement may still land.
     pub(crate) data_lands_within: Nanos,
+    /// How far the clocks of two servers are apart, in milliseconds.
+    pub(crate) server_skew_ms: i64,
     /// The fastest clock's rate.
     pub(crate) fastest: u64,
 }
@@ -113,8 +116,9 @@ impl Scenario {
             rates,
             poison,
             ledger_exists: random.per_mille(700),
-            faults_end: random.between(20, 120) * SECOND,
+            faults_end: random.between(20, 200) * SECOND,
             data_lands_within: drain_data * MS * 1000 / fastest * 9 / 10,
+            server_skew_ms: *random.pick(&[0, 0, 500, -500, 25_000, -25_000]),
             fastest,
         }
     }
@@ -153,6 +157,7 @@ fn rates(random: &mut Random) -> Rates {
         node_stop: rate(700),
         node_kill: rate(500),
         quorum: rate(500),
+        operator: rate(600),
     }
 }
 
@@ -195,7 +200,11 @@ fn host(
         },
         settings,
         binary: random.index(binaries),
-        starts_at: if random.per_mille(300) { 0 } else { random.below(20) * SECOND },
+        starts_at: match random.below(10) {
+            0..3 => 0,
+            3..9 => random.below(20) * SECOND,
+            _ => random.below(180) * SECOND,
+        },
         restarts: random.below(5),
     }
 }

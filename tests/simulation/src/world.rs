@@ -74,6 +74,8 @@ pub(crate) struct RunInfo {
     pub(crate) owner: u128,
     pub(crate) binary: usize,
     pub(crate) alive: bool,
+    /// When it gives up an answer of the ledger, in the world's time.
+    pub(crate) request_timeout: Nanos,
 }
 
 /// The world.
@@ -163,6 +165,7 @@ impl World {
         self.at(end, Event::FaultsEnd);
         self.plan_nodes(end);
         self.plan_quorum(end);
+        self.plan_operator(end);
     }
 
     pub(crate) fn at(&mut self, at: Nanos, event: Event) {

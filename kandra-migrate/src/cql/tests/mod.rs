@@ -1,10 +1,14 @@
 mod classify;
+mod ddl;
 mod digest;
 mod errors;
+mod identity;
+mod lint;
 mod mask;
 mod properties;
 mod split;
 mod template;
+mod types;
 
 use super::{Classification, one};
 

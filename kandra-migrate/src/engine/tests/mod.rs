@@ -118,6 +118,47 @@ async fn a_failure_releases_the_claim_and_is_every_waiting_runs_error() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_version_that_failed_is_left_alone_by_the_next_runs() {
+    let world = World::new();
+    world.landings("users", [Landing::Refused; 2]);
+    for _ in 0..2 {
+        run(&world, ALL).await.unwrap_err();
+    }
+    let impatient = Settings { wait: Wait::UpTo(Duration::from_secs(1)), ..settings() };
+    let (_keep, shutdown) = Shutdown::new();
+    let error = run_with(&world, ALL, impatient, shutdown).await.unwrap_err();
+    assert_eq!(error.code(), Code::BackingOff);
+    assert!(error.to_string().contains("the server said no") && error.retryable(), "{error}");
+    assert_eq!(world.sent().len(), 2, "left alone");
+    // An edited text does not wait.
+    let (_keep, shutdown) = Shutdown::new();
+    let edited = Settings { wait: Wait::Fail, ..settings() };
+    run_with(&world, &[&USERS_EDITED], edited, shutdown).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fleet_that_restarts_after_each_failure_does_not_storm_the_step() {
+    let world = World::new();
+    world.landings("users", [Landing::Refused; 100]);
+    let started = tokio::time::Instant::now();
+    let fleet: Vec<_> = (0..100)
+        .map(|_| {
+            let world = Arc::clone(&world);
+            tokio::spawn(async move {
+                while started.elapsed() < Duration::from_secs(120) {
+                    run(&world, ALL).await.unwrap_err();
+                }
+            })
+        })
+        .collect();
+    for instance in fleet {
+        instance.await.unwrap();
+    }
+    // 5, 10, 20, 40 and 80 s after one another.
+    assert!((4..=6).contains(&world.sent().len()), "{}", world.sent().len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lost_answer_of_a_conditional_write_changes_nothing() {
     for fate in [Fate::AppliedAndLost, Fate::Dropped] {
         for write in 0..6 {

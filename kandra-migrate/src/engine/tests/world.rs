@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Dice};
 use crate::engine::{
-    Catalog, CodeRun, Coordinator, Drained, Executor, Identity, NoAgreement, Run, Send, SendError, Settings,
-    Shutdown,
+    Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
+    Settings, Shutdown,
 };
 use crate::error::Error;
 use crate::ledger::{Ledger, Transaction};
@@ -68,6 +68,7 @@ pub(super) enum Landing {
 /// The database: one ledger, and the effects of statements by their text.
 #[derive(Debug, Default)]
 pub(super) struct World {
+    born: Option<Instant>,
     pub(super) store: MemoryStore,
     pub(super) writes: AtomicUsize,
     pub(super) reads: AtomicUsize,
@@ -79,7 +80,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new() -> Arc<Self> {
-        Arc::default()
+        Arc::new(Self { born: Some(Instant::now()), ..Self::default() })
     }
 
     /// The fates of the next conditional writes; all later ones are answered.
@@ -99,6 +100,12 @@ impl World {
 
     pub(super) fn ledger(&self) -> Ledger {
         Ledger::from_rows(self.store.rows()).expect("the ledger is readable")
+    }
+
+    /// The server's clock goes with the paused one.
+    fn tick(&self) {
+        let elapsed = self.born.map_or(Duration::ZERO, |born| born.elapsed());
+        self.store.set_server_ms(1_700_000_000_000 + i64::try_from(elapsed.as_millis()).unwrap());
     }
 
     fn landing(&self, text: &str) -> Landing {
@@ -125,12 +132,14 @@ impl Store for Arc<World> {
     async fn read(&self, slice: Slice, _level: ReadLevel) -> Result<Rows, StoreError> {
         self.reads.fetch_add(1, SeqCst);
         tokio::time::sleep(Duration::from_millis(1)).await;
+        self.tick();
         Ok(self.store.read_now(slice))
     }
 
     async fn apply(&self, transaction: &Transaction) -> Result<Answer, StoreError> {
         self.writes.fetch_add(1, SeqCst);
         tokio::time::sleep(Duration::from_millis(2)).await;
+        self.tick();
         let fate = self.fates.lock().unwrap().pop_front().unwrap_or(Fate::Answered);
         match fate {
             Fate::Answered => Ok(self.store.apply_now(transaction)),
@@ -147,6 +156,10 @@ impl Store for Arc<World> {
     }
 
     async fn create(&self, _timeout: Duration) -> Result<(), CreateError> {
+        Ok(())
+    }
+
+    async fn create_keyspace(&self, _replication: &str, _timeout: Duration) -> Result<(), CreateError> {
         Ok(())
     }
 }
@@ -251,9 +264,9 @@ pub(super) async fn run_with(
     let owner = dice.nonce();
     let destination = Destination { keyspace: "shop".to_owned(), session_keyspace: Some("shop".to_owned()) };
     Run::new(
-        (world, &clock, &dice, world),
-        &settings,
-        Identity { owner, info: format!("host pid {}", owner.as_u128() % 1000) },
+        Env { store: world, clock: &clock, dice: &dice, settings: &settings },
+        world,
+        Identity { owner, info: format!("host pid {}", owner.as_u128() % 1000), reason: None },
         Catalog::new(migrations, settings.up_to),
         destination,
         shutdown,

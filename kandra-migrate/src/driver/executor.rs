@@ -1,0 +1,148 @@
+//! What the engine does to the database besides writing the ledger, through the driver.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use scylla::cluster::Node;
+use scylla::statement::Consistency;
+use thiserror::Error;
+use uuid::Uuid;
+
+use super::{Database, Outcome, Request, advice, drain, panic, pin};
+use crate::clock::SystemClock;
+use crate::engine::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
+use crate::schema::{Effect, SchemaChange, agreement, load, probe};
+use crate::task::{ContextParts, TaskContext, TaskResult};
+
+/// How statements are sent.
+#[derive(Debug, Clone)]
+pub(crate) struct ExecutorSettings {
+    /// The keyspace that is migrated.
+    pub(crate) keyspace: String,
+    /// Of the statements of a plan and of its code tasks.
+    pub(crate) consistency: Consistency,
+    /// When the outcome of a code task's statement counts as unknown, and a read of `system_schema` as lost.
+    pub(crate) statement_timeout: Duration,
+    /// Spreads the schema statements of many runs over the nodes.
+    pub(crate) nonce: Uuid,
+}
+
+/// The database that is migrated.
+#[derive(Debug)]
+pub(crate) struct CqlExecutor {
+    database: Arc<Database>,
+    clock: Arc<SystemClock>,
+    settings: ExecutorSettings,
+}
+
+#[derive(Debug, Error)]
+#[error("node {0}, which has to coordinate the statement, is not known to the session")]
+struct UnknownNode(String);
+
+impl CqlExecutor {
+    /// With the session of the run's store, and the clock that its lease goes by.
+    pub(crate) fn new(database: Arc<Database>, clock: Arc<SystemClock>, settings: ExecutorSettings) -> Self {
+        Self { database, clock, settings }
+    }
+
+    fn node(&self, coordinator: &Coordinator) -> Option<Arc<Node>> {
+        self.database.node(coordinator.host_id()?)
+    }
+}
+
+impl Executor for CqlExecutor {
+    /// The same one for a run as long as it is connected.
+    fn coordinator(&self) -> Option<Coordinator> {
+        let nodes = self.database.nodes();
+        let connected = || nodes.iter().filter(|node| node.is_connected());
+        let local = self.database.local_datacenter();
+        let is_local = |node: &&Arc<Node>| local.is_none() || node.datacenter.as_deref() == local;
+        let rank = |node: &&Arc<Node>| Uuid::new_v5(&self.settings.nonce, node.host_id.as_bytes());
+        let node = connected().filter(is_local).min_by_key(rank).or_else(|| connected().min_by_key(rank))?;
+        Some(Coordinator::of(node))
+    }
+
+    async fn send(&self, send: Send<'_>) -> Result<(), SendError> {
+        let mut statement = self.database.statement(send.text, self.settings.consistency, send.timeout);
+        statement.set_timestamp(send.timestamp_us);
+        let (result, request) = if let Some(coordinator) = send.coordinator {
+            let node = self.node(coordinator);
+            let node =
+                node.ok_or_else(|| SendError::Passing(Arc::new(UnknownNode(coordinator.0.clone()))))?;
+            pin(&mut statement, &node);
+            (self.database.send_schema(statement).await, Request::Write)
+        } else {
+            // A statement with a write time of its own has no condition; another one may have.
+            let request = if send.timestamp_us.is_some() { Request::Write } else { Request::Conditional };
+            (self.database.send(statement).await.map(drop), request)
+        };
+        result.or_else(|error| Outcome::of(&error, request).into_send_result(error))
+    }
+
+    async fn agree(&self, timeout: Duration) -> Result<(), NoAgreement> {
+        agreement::agree(&self.database, timeout).await
+    }
+
+    async fn drain(&self, coordinator: &Coordinator, timeout: Duration) -> Drained {
+        drain::drain(&self.database, coordinator, timeout).await
+    }
+
+    async fn probe(&self, change: &SchemaChange) -> Result<Effect, SendError> {
+        // An unqualified name is one of the session's keyspace, and that is the run's, or the plan is refused.
+        let keyspace = change.keyspace().unwrap_or_else(|| self.settings.keyspace.clone());
+        let node = self.coordinator().and_then(|coordinator| self.node(&coordinator));
+        let schema = load::keyspace(&self.database, &keyspace, node, self.settings.statement_timeout).await?;
+        Ok(probe::observe(change, schema.as_ref()))
+    }
+
+    async fn advice(&self) -> Vec<String> {
+        advice::advice(&self.database, &self.settings.keyspace, self.settings.statement_timeout).await
+    }
+
+    async fn run(&self, task: CodeRun) -> TaskResult {
+        let CodeRun { name: _, function, guard, timestamp_us, idempotent, attempt, checkpoint } = task;
+        let context = TaskContext::new(ContextParts {
+            database: self.database.clone(),
+            clock: self.clock.clone(),
+            guard,
+            keyspace: self.settings.keyspace.clone(),
+            consistency: self.settings.consistency,
+            statement_timeout: self.settings.statement_timeout,
+            timestamp_us,
+            idempotent,
+            attempt,
+            checkpoint,
+        });
+        panic::caught(async move { function.start(context).await }).await
+    }
+}
+
+impl Coordinator {
+    fn of(node: &Node) -> Self {
+        Self(format!("{} {}", node.host_id, node.address))
+    }
+
+    /// The node's own id.
+    pub(super) fn host_id(&self) -> Option<Uuid> {
+        self.0.split(' ').next()?.parse().ok()
+    }
+
+    /// Where it was when it was chosen.
+    pub(super) fn address(&self) -> Option<std::net::SocketAddr> {
+        self.0.split(' ').nth(1)?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coordinator_is_found_again_by_its_name() {
+        let coordinator = Coordinator("00000000-0000-0000-0000-000000000001 [::1]:9042".to_owned());
+        assert_eq!(coordinator.host_id(), Some(Uuid::from_u128(1)));
+        assert_eq!(coordinator.address(), "[::1]:9042".parse().ok());
+        let nonsense = Coordinator("nonsense".to_owned());
+        assert_eq!((nonsense.host_id(), nonsense.address()), (None, None));
+    }
+}

@@ -1,0 +1,133 @@
+//! Reading the ledger: it is created where it is missing, and a cluster that does not answer is asked for a while.
+
+use std::time::Duration;
+
+use super::backoff::Backoff;
+use super::env::Env;
+use super::shutdown::Shutdown;
+use crate::clock::Clock;
+use crate::error::Problem;
+use crate::ledger::Ledger;
+use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
+
+/// How long the creation of the ledger's table may take; a hundred instances may do it at once.
+const CREATE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Reads the ledger of one keyspace.
+pub(crate) struct Reader<'a, S, C> {
+    pub(crate) env: Env<'a, S, C>,
+    pub(crate) shutdown: Shutdown,
+    /// The keyspace and the ledger's table, for messages.
+    pub(crate) keyspace: String,
+    pub(crate) table: String,
+}
+
+impl<S: Store, C: Clock> Reader<'_, S, C> {
+    /// Reads a slice; creates the ledger where it is missing.
+    pub(crate) async fn read(&self, slice: Slice, level: ReadLevel) -> Result<Rows, Problem> {
+        let begun = self.env.clock.now();
+        let mut backoff = Backoff::of_watchers();
+        loop {
+            let error = match self.env.store.read(slice, level).await {
+                Ok(rows) => return Ok(rows),
+                Err(StoreError::Invalid(_)) if self.bootstrap().await? => continue,
+                Err(error) => error,
+            };
+            // The table is there, and a node may not know it yet.
+            let passing = matches!(error, StoreError::Invalid(_)) || is_passing(&error);
+            self.pause_after(error, passing, begun, &mut backoff).await?;
+        }
+    }
+
+    /// Reads a slice and folds it.
+    pub(crate) async fn ledger(&self, slice: Slice, level: ReadLevel) -> Result<Ledger, Problem> {
+        self.fold(self.read(slice, level).await?)
+    }
+
+    pub(crate) fn fold(&self, rows: Rows) -> Result<Ledger, Problem> {
+        Ledger::from_rows(rows.rows).map_err(|error| self.located(Problem::of_ledger(error)))
+    }
+
+    /// A problem, with the names that its place does not know.
+    pub(crate) fn located(&self, problem: Problem) -> Problem {
+        problem.located(&self.keyspace, &self.table)
+    }
+
+    /// Creates what is missing of the ledger. False where nothing is.
+    async fn bootstrap(&self) -> Result<bool, Problem> {
+        match self.inspect().await? {
+            LedgerTable::Ready => return Ok(false),
+            LedgerTable::KeyspaceMissing => return self.create_keyspace().await,
+            LedgerTable::OtherShape(difference) => return Err(self.other_shape(difference)),
+            LedgerTable::TableMissing => {}
+        }
+        self.env.clock.sleep(self.env.dice.jitter(self.env.settings.start_jitter)).await;
+        if self.inspect().await? != LedgerTable::TableMissing {
+            return Ok(true);
+        }
+        tracing::info!(table = self.table, "creates the ledger");
+        self.created(self.env.store.create(CREATE_TIMEOUT).await, "after the creation of the ledger")
+    }
+
+    async fn create_keyspace(&self) -> Result<bool, Problem> {
+        let Some(replication) = &self.env.settings.create_keyspace else {
+            return Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() });
+        };
+        tracing::info!(keyspace = self.keyspace, replication, "creates the keyspace");
+        let created = self.env.store.create_keyspace(replication, CREATE_TIMEOUT).await;
+        self.created(created, "after the creation of the keyspace")
+    }
+
+    fn created(&self, created: Result<(), CreateError>, context: &str) -> Result<bool, Problem> {
+        match created {
+            Ok(()) => Ok(true),
+            Err(CreateError::OtherShape(difference)) => Err(self.other_shape(difference)),
+            Err(CreateError::IdRefused) => Err(Problem::TableIdRefused { table: self.table.clone() }),
+            Err(CreateError::Store(error)) => {
+                Err(self.located(Problem::of_store(error).after(CREATE_TIMEOUT)))
+            }
+            Err(error @ CreateError::NoAgreement(_)) => Err(Problem::no_agreement(context, error)),
+        }
+    }
+
+    fn other_shape(&self, difference: String) -> Problem {
+        Problem::LedgerShape { table: self.table.clone(), difference }
+    }
+
+    async fn inspect(&self) -> Result<LedgerTable, Problem> {
+        let begun = self.env.clock.now();
+        let mut backoff = Backoff::of_watchers();
+        loop {
+            match self.env.store.inspect().await {
+                Ok(table) => return Ok(table),
+                Err(error) => {
+                    let passing = is_passing(&error);
+                    self.pause_after(error, passing, begun, &mut backoff).await?;
+                }
+            }
+        }
+    }
+
+    /// Pauses after an error that may pass; another one, or one that has lasted too long, is the caller's.
+    async fn pause_after(
+        &self,
+        error: StoreError,
+        passing: bool,
+        begun: Duration,
+        backoff: &mut Backoff,
+    ) -> Result<(), Problem> {
+        let waited = self.env.clock.now().saturating_sub(begun);
+        if !passing || waited >= self.env.settings.unreachable_after {
+            return Err(self.located(Problem::of_store(error).after(waited)));
+        }
+        tokio::select! {
+            biased;
+            () = self.shutdown.requested() => Err(Problem::Shutdown),
+            () = self.env.clock.sleep(backoff.pause(self.env.dice)) => Ok(()),
+        }
+    }
+}
+
+fn is_passing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unknown(_) | StoreError::Passing(_))
+}

@@ -1,0 +1,338 @@
+//! The one thing that an application calls.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use scylla::client::session::Session;
+use scylla::statement::{Consistency, SerialConsistency};
+
+use crate::clock::{Dice, SystemClock};
+use crate::driver::{CqlExecutor, ExecutorSettings};
+use crate::engine::{Catalog, Env, Identity, Run, Settings, Shutdown, Wait, pending, verify};
+use crate::error::{Error, Problem};
+use crate::ledger::{Ledger, MAIN_SCOPE};
+use crate::plan::Destination;
+use crate::registry::Registry;
+use crate::report::{PlannedMigration, Report, Status};
+use crate::store::{CqlStore, LedgerTable, ReadLevel, Slice, Store, StoreError, StoreSettings};
+
+/// The table of the ledger, in the keyspace that is migrated.
+pub const LEDGER_TABLE: &str = "kandra_migrations";
+
+/// Brings a keyspace to the schema that the application needs, or waits until another instance has.
+///
+/// ```no_run
+/// # async fn example(session: scylla::client::session::Session) -> Result<(), kandra_migrate::Error> {
+/// kandra_migrate::registry!(pub static MIGRATIONS);
+///
+/// let report = kandra_migrate::Runner::new(session, &MIGRATIONS).keyspace("shop").run().await?;
+/// println!("{report}");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The session is the caller's and stays as it is: the runner sets timeout, consistency and retry policy on each of
+/// its own statements. Built with `auto_await_schema_agreement(false)` it makes a run with many schema statements
+/// faster, since the runner's own wait for agreement polls faster than the driver's (every 200 ms).
+///
+/// # Defaults
+/// | setting | default |
+/// |---|---|
+/// | [`wait`](Runner::wait) | up to 10 min |
+/// | [`lease`](Runner::lease) | 60 s |
+/// | [`heartbeat`](Runner::heartbeat) | 10 s |
+/// | [`statement_timeout`](Runner::statement_timeout) | 30 s |
+/// | [`start_jitter`](Runner::start_jitter) | up to 1 s |
+/// | [`agreement_timeout`](Runner::agreement_timeout) | 60 s |
+/// | [`unreachable_after`](Runner::unreachable_after) | 60 s |
+/// | [`consistency`](Runner::consistency) of a plan's statements | `QUORUM` |
+/// | [`serial_consistency`](Runner::serial_consistency) | `SERIAL` |
+/// | a code task's total time | no limit |
+/// | a code task's time without progress | 10 min |
+/// | a task's retries | 0 |
+#[must_use = "a runner does nothing until one of its verbs is awaited"]
+pub struct Runner<'r> {
+    session: Arc<Session>,
+    registry: &'r Registry,
+    keyspace: Option<String>,
+    application: Option<String>,
+    serial: SerialConsistency,
+    consistency: Consistency,
+    settings: Settings,
+    shutdown: Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'r>>>,
+}
+
+impl fmt::Debug for Runner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner")
+            .field("keyspace", &self.keyspace)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'r> Runner<'r> {
+    /// A runner of these migrations through this session.
+    pub fn new(session: impl Into<Arc<Session>>, registry: &'r Registry) -> Self {
+        Self {
+            session: session.into(),
+            registry,
+            keyspace: None,
+            application: None,
+            serial: SerialConsistency::Serial,
+            consistency: Consistency::Quorum,
+            settings: Settings::default(),
+            shutdown: None,
+        }
+    }
+
+    /// The keyspace to migrate, as it is stored: without quotes, its case kept. Default: the session's keyspace.
+    pub fn keyspace(mut self, keyspace: impl Into<String>) -> Self {
+        self.keyspace = Some(keyspace.into());
+        self
+    }
+
+    /// Creates the keyspace where it is missing, with this replication, as in
+    /// `"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}"`. Default: a missing keyspace is an error.
+    pub fn create_keyspace(mut self, replication: impl Into<String>) -> Self {
+        self.settings.create_keyspace = Some(replication.into());
+        self
+    }
+
+    /// Names the application in the ledger and in other instances' messages, as in `"shop 1.4.2"`.
+    pub fn application(mut self, application: impl Into<String>) -> Self {
+        self.application = Some(application.into());
+        self
+    }
+
+    /// What to do while another instance holds the lease.
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.settings.wait = wait;
+        self
+    }
+
+    /// How long a lease outlives its holder's last sign of life: the time until another instance takes over from one
+    /// that was killed. At least 3 s.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.settings.lease = lease;
+        self
+    }
+
+    /// How often the lease is renewed. At most a third of the lease.
+    pub fn heartbeat(mut self, heartbeat: Duration) -> Self {
+        self.settings.heartbeat = heartbeat;
+        self
+    }
+
+    /// When the outcome of a statement counts as unknown. At most two thirds of the lease, and above the server's own
+    /// timeouts: a client that gives up first turns failures into unknown outcomes.
+    pub fn statement_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.statement_timeout = timeout;
+        self
+    }
+
+    /// The longest pause before a free lease is asked for. It spreads a fleet that starts at once; a command line and
+    /// tests want zero.
+    pub fn start_jitter(mut self, jitter: Duration) -> Self {
+        self.settings.start_jitter = jitter;
+        self
+    }
+
+    /// How long the nodes may take to agree on a schema.
+    pub fn agreement_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.agreement_timeout = timeout;
+        self
+    }
+
+    /// How long a run goes on asking a cluster that does not answer.
+    pub fn unreachable_after(mut self, time: Duration) -> Self {
+        self.settings.unreachable_after = time;
+        self
+    }
+
+    /// `Serial` spans data centres; `LocalSerial` lets each data centre grant the lease on its own, so it is only for
+    /// a keyspace that all instances reach through one data centre. The ledger remembers it; another level is refused.
+    pub fn serial_consistency(mut self, level: SerialConsistency) -> Self {
+        self.serial = level;
+        self.settings.serial_cl = match level {
+            SerialConsistency::Serial => "SERIAL",
+            SerialConsistency::LocalSerial => "LOCAL_SERIAL",
+        };
+        self
+    }
+
+    /// The consistency of the statements of a plan and of its code tasks. Default: `Quorum`.
+    pub fn consistency(mut self, level: Consistency) -> Self {
+        self.consistency = level;
+        self
+    }
+
+    /// Stops gracefully once this future ends: no new step begins, the statement under way ends and is recorded, the
+    /// lease is given back, and [`Runner::run`] returns [`KM0062`](crate::Code::Shutdown). The next run goes on at
+    /// once. The crate installs no signal handler of its own.
+    pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'r) -> Self {
+        self.shutdown = Some(Box::pin(stop));
+        self
+    }
+
+    /// Applies what is pending, in the order of the versions; or waits until another instance has.
+    ///
+    /// `Ok` means that every version of the registry is applied with a compatible checksum (or, with
+    /// [`Wait::ReturnPending`], that another instance is at it). Where nothing is to be done, this is one read.
+    ///
+    /// Dropping the future is safe, but leaves the lease to lapse: use [`Runner::shutdown_on`].
+    ///
+    /// # Errors
+    /// See [`Code`](crate::Code): an error has done no more than its [`report`](Error::report) says.
+    pub async fn run(self) -> Result<Report, Error> {
+        self.run_up_to(None).await
+    }
+
+    /// Like [`Runner::run`], up to and including this version.
+    pub async fn run_to(self, version: i64) -> Result<Report, Error> {
+        self.run_up_to(Some(version)).await
+    }
+
+    async fn run_up_to(mut self, up_to: Option<i64>) -> Result<Report, Error> {
+        self.settings.up_to = up_to;
+        let stop = self.shutdown.take();
+        let parts = self.parts()?;
+        let (request, shutdown) = Shutdown::new();
+        let dice = Dice::system();
+        let identity =
+            Identity { owner: dice.nonce(), info: info(self.application.as_deref()), reason: None };
+        let run = Run::new(
+            Env { store: &parts.store, clock: parts.clock.as_ref(), dice: &dice, settings: &self.settings },
+            &parts.executor,
+            identity,
+            parts.catalog,
+            parts.destination,
+            shutdown,
+            parts.table,
+        );
+        let run = run.run();
+        let Some(stop) = stop else { return run.await };
+        let stopping = async move {
+            stop.await;
+            request.send_replace(true);
+            std::future::pending::<std::convert::Infallible>().await
+        };
+        tokio::select! {
+            biased;
+            report = run => report,
+            never = stopping => match never {},
+        }
+    }
+
+    /// Compares the binary's migrations with the applied ones. Reads only: without a ledger everything is pending.
+    pub async fn verify(self) -> Result<Report, Error> {
+        let parts = self.parts()?;
+        let ledger = self.ledger(&parts).await?;
+        let mut report = Report::new();
+        report.warnings = verify(&ledger, &parts.catalog)?;
+        report.pending = pending(&parts.catalog, &ledger);
+        Ok(report)
+    }
+
+    /// What [`Runner::run`] would do now, step by step, with the literals of data statements masked. Reads only.
+    pub async fn plan(self) -> Result<Vec<PlannedMigration>, Error> {
+        let mut parts = self.parts()?;
+        let ledger = self.ledger(&parts).await?;
+        verify(&ledger, &parts.catalog)?;
+        parts.catalog.compile(&ledger, &parts.destination)?;
+        Ok(parts.catalog.pending(&ledger).map(PlannedMigration::of).collect())
+    }
+
+    /// Who holds the lease, and the state of each version. Reads only.
+    pub async fn status(self) -> Result<Status, Error> {
+        let parts = self.parts()?;
+        let ledger = self.ledger(&parts).await?;
+        Ok(Status::of(&ledger, &parts.catalog))
+    }
+
+    fn parts(&self) -> Result<Parts, Error> {
+        self.settings.check().map_err(Problem::Config)?;
+        let session_keyspace = self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
+        let keyspace = self.keyspace.clone().or_else(|| session_keyspace.clone()).ok_or_else(|| {
+            Problem::Config(
+                "no keyspace: set .keyspace(\"…\"), or give the runner a session that has one".to_owned(),
+            )
+        })?;
+        let clock = Arc::new(SystemClock::new());
+        let store = CqlStore::new(
+            Arc::clone(&self.session),
+            StoreSettings {
+                ledger_keyspace: keyspace.clone(),
+                table: LEDGER_TABLE.to_owned(),
+                keyspace: keyspace.clone(),
+                scope: MAIN_SCOPE.to_owned(),
+                serial: self.serial,
+                request_timeout: self.settings.request_timeout(),
+            },
+        );
+        let executor = CqlExecutor::new(
+            Arc::clone(store.database()),
+            Arc::clone(&clock),
+            ExecutorSettings {
+                keyspace: keyspace.clone(),
+                consistency: self.consistency,
+                statement_timeout: self.settings.statement_timeout,
+                nonce: Dice::system().nonce(),
+            },
+        );
+        let table = format!("{keyspace}.{LEDGER_TABLE}");
+        let catalog = Catalog::new(&self.registry.migrations()?, self.settings.up_to);
+        Ok(Parts {
+            store,
+            executor,
+            clock,
+            catalog,
+            destination: Destination { keyspace, session_keyspace },
+            table,
+        })
+    }
+
+    /// The ledger as it is; an empty one where there is none.
+    async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
+        let located = |problem: Problem| problem.located(&parts.destination.keyspace, &parts.table);
+        let rows = match parts.store.read(Slice::Versions, ReadLevel::Quorum).await {
+            Ok(rows) => rows,
+            Err(StoreError::Invalid(cause)) => {
+                return match parts.store.inspect().await.map_err(|error| located(Problem::of_store(error)))? {
+                    LedgerTable::TableMissing => Ok(Ledger::default()),
+                    LedgerTable::KeyspaceMissing => {
+                        Err(Problem::KeyspaceMissing { keyspace: parts.destination.keyspace.clone() }.into())
+                    }
+                    LedgerTable::OtherShape(difference) => {
+                        Err(Problem::LedgerShape { table: parts.table.clone(), difference }.into())
+                    }
+                    LedgerTable::Ready => Err(located(Problem::of_store(StoreError::Invalid(cause))).into()),
+                };
+            }
+            Err(error) => return Err(located(Problem::of_store(error)).into()),
+        };
+        Ledger::from_rows(rows.rows).map_err(|error| located(Problem::of_ledger(error)).into())
+    }
+}
+
+struct Parts {
+    store: CqlStore,
+    executor: CqlExecutor,
+    clock: Arc<SystemClock>,
+    catalog: Catalog,
+    destination: Destination,
+    table: String,
+}
+
+/// Host, process and application, as the ledger and other instances' messages name this run.
+fn info(application: Option<&str>) -> String {
+    let host = std::env::var("HOSTNAME")
+        .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
+        .unwrap_or_else(|_| "unknown host".to_owned());
+    let mut info = format!("{} pid {}", host.trim(), std::process::id());
+    if let Some(application) = application {
+        info.push_str(&format!(" ({application})"));
+    }
+    info
+}

@@ -1,0 +1,3 @@
+//! kandra-migrate against real nodes, by topic. One binary, so that it is linked once and the cluster is shared.
+
+mod run;
