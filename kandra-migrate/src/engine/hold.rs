@@ -324,7 +324,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     async fn finish(&mut self, version: i64, n: i64, end: StepEnd) -> Result<Vec<Transition>, Halt> {
         match end {
-            StepEnd::Done => Ok(vec![Transition::Done { version, n }]),
+            StepEnd::Done => {
+                // A task may succeed by a second try while its first may still land.
+                self.drain_before_release().await?;
+                Ok(vec![Transition::Done { version, n }])
+            }
             StepEnd::Unknown(reason) => {
                 tracing::warn!(version, step = n + 1, reason, "the outcome of a step is unknown");
                 self.last_unknown = Some(reason);
