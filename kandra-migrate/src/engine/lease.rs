@@ -38,6 +38,9 @@ pub struct Identity {
     pub reason: Option<String>,
 }
 
+/// Renewals that may come too late, one after the other, before a run gives its lease up for lost.
+const RENEWALS_MAX: u32 = 5;
+
 /// The lease of one run, with the ledger as its last known write left it.
 pub(crate) struct Lease<'a, S, C> {
     env: Env<'a, S, C>,
@@ -101,6 +104,18 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
         self.env.clock.now() + timeout <= self.deadline || is_broken(Mutant::NoDeadline)
+    }
+
+    /// Renews until something that takes at most `timeout` ends within the lease. A process that stood still while the
+    /// answer was on its way has nothing of that lease left.
+    pub(crate) async fn cover(&mut self, timeout: Duration) -> Result<(), Halt> {
+        for _ in 0..RENEWALS_MAX {
+            if self.covers(timeout) {
+                return Ok(());
+            }
+            self.renew().await?;
+        }
+        if self.covers(timeout) { Ok(()) } else { Err(Halt::Lost) }
     }
 
     /// The guard that follows this lease's deadline; one at a time.
