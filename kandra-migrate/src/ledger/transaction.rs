@@ -336,7 +336,9 @@ impl Draft<'_> {
 
     fn intent(&mut self, intent: &Intent) -> Result<(), IllegalTransition> {
         let (version, n) = (intent.version, intent.n);
-        let old = self.next.step(version, n);
+        // An edited migration may have another task in this place: what was there is not its history.
+        let same = |row: &&StepRow| row.task == intent.task && row.digest == intent.digest;
+        let old = self.next.step(version, n).filter(same);
         let state = self.next.step_state(version, n).become_state(version, n, StepState::Intent)?;
         let row = StepRow {
             version,
