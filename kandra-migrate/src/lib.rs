@@ -8,6 +8,7 @@ mod engine;
 mod error;
 mod ledger;
 mod migration;
+mod mutant;
 mod plan;
 mod registry;
 mod report;
@@ -58,13 +59,15 @@ pub mod __internals {
         Settings, Shutdown,
     };
     pub use crate::ledger::*;
+    #[cfg(feature = "__mutants")]
+    pub use crate::mutant::{Mutant, break_rule};
     pub use crate::plan::Destination;
     pub use crate::schema::Effect;
     pub use crate::store::{
         Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
         Tokens,
     };
-    pub use crate::task::Guard;
+    pub use crate::task::{Guard, Permit, RunEnded};
 }
 
 /// What a migration's module usually needs.

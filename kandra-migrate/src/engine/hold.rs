@@ -17,6 +17,7 @@ use super::verify::verify;
 use crate::clock::Clock;
 use crate::error::{At, Problem};
 use crate::ledger::{Intent, Ledger, StepState, Transition, VersionState};
+use crate::mutant::{Mutant, is_broken};
 use crate::plan::{Step, StepKind};
 use crate::report::MigrationReport;
 use crate::schema::Effect;
@@ -125,8 +126,16 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     }
 
     async fn give_back(&mut self) -> Result<(), Halt> {
-        self.drain_data().await?;
+        self.drain_before_release().await?;
         self.release(Vec::new()).await
+    }
+
+    /// A successor finds the lease free and does not wait for what this run has sent.
+    async fn drain_before_release(&mut self) -> Result<(), Halt> {
+        if is_broken(Mutant::NoDrainBeforeRelease) {
+            return Ok(());
+        }
+        self.drain_data().await
     }
 
     async fn apply_pending(&mut self) -> Result<(), Halt> {
@@ -162,7 +171,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 }
                 Action::Complete { version } => self.complete(version, known, &ledger).await?,
                 Action::Pause { version, n, reason } => {
-                    self.drain_data().await?;
+                    self.drain_before_release().await?;
                     return Err(self.pause(version, n, reason, known).await);
                 }
                 Action::Blocked { version } => {
@@ -201,7 +210,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     self.release(write).await?;
                     return Err(Halt::Failed(self.paused(version, reason)));
                 }
-                self.drain_data().await?;
+                self.drain_before_release().await?;
                 write.push(Transition::ClearCommand);
                 let n = action.step().unwrap_or_default();
                 Err(self.pause(version, n, reason, write).await)
@@ -269,9 +278,16 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         if !self.commit_with_step(write, known).await? {
             return Ok(Vec::new());
         }
-        self.drain_data().await?;
-        if step.kind == StepKind::Schema {
+        if is_broken(Mutant::BegunIsDone) {
+            return self.finish(version, n, StepEnd::Done).await;
+        }
+        if !is_broken(Mutant::NoDrainBeforeRerun) {
+            self.drain_data().await?;
+        }
+        if step.kind == StepKind::Schema && !is_broken(Mutant::NoDrainBeforeRerun) {
             self.drain_schema(earlier.as_ref()).await?;
+        }
+        if step.kind == StepKind::Schema {
             self.unsettled = true;
             self.settle(&mut Vec::new()).await?;
             if let Some(end) = self.look(step).await? {
@@ -329,19 +345,23 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     async fn finish(&mut self, version: i64, n: i64, end: StepEnd) -> Result<Vec<Transition>, Halt> {
         match end {
-            StepEnd::Done => Ok(vec![Transition::Done { version, n }]),
+            StepEnd::Done => {
+                // A task may succeed by a second try while its first may still land.
+                self.drain_before_release().await?;
+                Ok(vec![Transition::Done { version, n }])
+            }
             StepEnd::Unknown(reason) => {
                 tracing::warn!(version, step = n + 1, reason, "the outcome of a step is unknown");
                 self.last_unknown = Some(reason);
                 Ok(Vec::new())
             }
             StepEnd::Pause(reason) => {
-                self.drain_data().await?;
+                self.drain_before_release().await?;
                 Err(self.pause(version, n, reason, Vec::new()).await)
             }
             StepEnd::Failed(problem) => {
                 // The task's own error is the caller's whatever becomes of the record.
-                let recorded = match self.drain_data().await {
+                let recorded = match self.drain_before_release().await {
                     Ok(()) => {
                         let error = problem.for_journal();
                         self.lease.commit(&[Transition::Fail { version, n, error }]).await.map(|_| ())

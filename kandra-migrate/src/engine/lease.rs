@@ -12,6 +12,7 @@ use super::halt::Halt;
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
+use crate::mutant::{Mutant, is_broken};
 use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
 
@@ -47,6 +48,9 @@ pub struct Identity {
     /// Why, where a person runs it.
     pub reason: Option<String>,
 }
+
+/// Renewals that may come too late, one after the other, before a run gives its lease up for lost.
+const RENEWALS_MAX: u32 = 5;
 
 /// The lease of one run, with the ledger as its last known write left it.
 pub(crate) struct Lease<'a, S, C> {
@@ -129,7 +133,19 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
-        self.env.clock.now() + timeout <= self.deadline
+        self.env.clock.now() + timeout <= self.deadline || is_broken(Mutant::NoDeadline)
+    }
+
+    /// Renews until something that takes at most `timeout` ends within the lease. A process that stood still while the
+    /// answer was on its way has nothing of that lease left.
+    pub(crate) async fn cover(&mut self, timeout: Duration) -> Result<(), Halt> {
+        for _ in 0..RENEWALS_MAX {
+            if self.covers(timeout) {
+                return Ok(());
+            }
+            self.renew().await?;
+        }
+        if self.covers(timeout) { Ok(()) } else { Err(Halt::Lost) }
     }
 
     /// The guard that follows this lease's deadline; one at a time.
@@ -157,6 +173,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         loop {
             match self.send(&transaction).await? {
                 Sent::Applied => break,
+                Sent::Unknown(_)
+                    if is_broken(Mutant::SendOnUnknownIntent)
+                        && transitions.iter().any(|t| matches!(t, Transition::Intent(_))) =>
+                {
+                    break;
+                }
                 Sent::Unknown(error) => {
                     if let Some(guard) = &self.guard {
                         guard.close();
@@ -222,7 +244,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     }
 
     fn transaction(&self, transitions: &[Transition]) -> Result<Transaction, Halt> {
-        Ok(self.ledger.transact(&self.writer(), self.env.dice.nonce(), transitions)?)
+        let own = is_broken(Mutant::NonceOfTheRun).then_some(self.identity.owner);
+        let nonce = own.unwrap_or_else(|| self.env.dice.nonce());
+        Ok(self.ledger.transact(&self.writer(), nonce, transitions)?)
     }
 
     async fn send(&self, transaction: &Transaction) -> Result<Sent, Halt> {

@@ -80,9 +80,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let mut passing = 0;
         loop {
             // A statement may outlast its lease only if its outcome is waited for, so the common bound counts.
-            if !self.lease.covers(timeout.min(self.env.settings.statement_timeout)) {
-                self.lease.renew().await?;
-            }
+            self.lease.cover(timeout.min(self.env.settings.statement_timeout)).await?;
             self.unsettled |= schema;
             let statement = Send {
                 text,

@@ -135,8 +135,9 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
             return Err(self.located(Problem::of_store(error).after(waited)));
         }
         tokio::select! {
-            () = self.env.clock.sleep(backoff.pause(self.env.dice)) => Ok(()),
+            biased;
             () = self.shutdown.requested() => Err(Problem::Shutdown),
+            () = self.env.clock.sleep(backoff.pause(self.env.dice)) => Ok(()),
         }
     }
 }

@@ -258,8 +258,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 
     async fn sleep(&self, pause: Duration) -> Result<bool, Problem> {
         tokio::select! {
-            () = self.env.clock.sleep(pause) => Ok(false),
+            biased;
             () = self.shutdown.requested() => Err(Problem::Shutdown),
+            () = self.env.clock.sleep(pause) => Ok(false),
         }
     }
 

@@ -9,6 +9,7 @@ use super::row::{Head, StepRow, VersionRow};
 use super::state::{IllegalTransition, StepState, VersionState};
 use super::transition::{Claim, Intent, Takeover, Transition};
 use super::{FAILED, FORMAT};
+use crate::mutant::{Mutant, is_broken};
 
 /// Longest error text that is stored, in bytes.
 const ERROR_BYTES_MAX: usize = 4096;
@@ -337,7 +338,9 @@ impl Draft<'_> {
 
     fn intent(&mut self, intent: &Intent) -> Result<(), IllegalTransition> {
         let (version, n) = (intent.version, intent.n);
-        let old = self.next.step(version, n);
+        // An edited migration may have another task in this place: what was there is not its history.
+        let same = |row: &&StepRow| row.task == intent.task && row.digest == intent.digest;
+        let old = self.next.step(version, n).filter(same);
         let state = self.next.step_state(version, n).become_state(version, n, StepState::Intent)?;
         let row = StepRow {
             version,
@@ -346,7 +349,7 @@ impl Draft<'_> {
             step_kind: intent.step_kind.to_owned(),
             flags: intent.flags.to_owned(),
             state,
-            attempts: old.map_or(0, |row| row.attempts) + 1,
+            attempts: old.map_or(0, |row| row.attempts) + i64::from(!is_broken(Mutant::NoAttempts)),
             failures: old.map_or(0, |row| row.failures),
             digest: intent.digest.clone(),
             undo: intent.undo.clone(),
