@@ -89,13 +89,7 @@ impl Executor for CqlExecutor {
     }
 
     async fn send(&self, send: Send<'_>) -> Result<(), SendError> {
-        let with_id = match send.id_seed {
-            Some(seed) => {
-                let ExecutorSettings { keyspace, statement_timeout, .. } = &self.settings;
-                self.ids.add_to(send.text, seed, &self.database, keyspace, *statement_timeout).await
-            }
-            None => None,
-        };
+        let with_id = send.id_seed.and_then(|seed| self.ids.add_to(send.text, &self.settings.keyspace, seed));
         let request = Self::request(&send);
         if let Some(text) = with_id {
             match self.send_text(&text, &send).await? {
