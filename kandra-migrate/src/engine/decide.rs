@@ -136,7 +136,7 @@ pub(crate) fn stance(ledger: &Ledger, entry: &Entry) -> Stance {
 fn is_same(planned: &Step, row: &StepRow) -> bool {
     planned.task == row.task
         && planned.kind.name() == row.step_kind
-        && planned.repeat.name() == row.flags
+        && planned.flags() == row.flags
         && planned.digest == row.digest
 }
 

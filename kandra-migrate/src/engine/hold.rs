@@ -222,13 +222,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 Ok(Some(Vec::new()))
             }
             Action::Begin { version, .. } if ledger.version_state(version) == VersionState::Queued => {
-                let held = head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
-                if held <= 0 {
+                let left_ms =
+                    head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
+                if left_ms <= 0 {
                     return Ok(None);
                 }
                 let reason = head.hold_reason.clone().unwrap_or_default();
                 self.release(std::mem::take(known)).await?;
-                let left = Duration::from_millis(u64::try_from(held).unwrap_or_default());
+                let left = Duration::from_millis(u64::try_from(left_ms).unwrap_or_default());
                 Err(Halt::Failed(Problem::OnHold { left, reason }))
             }
             _ => Ok(None),
@@ -508,7 +509,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             n: step.n,
             task: step.task.clone(),
             step_kind: step.kind.name(),
-            flags: step.repeat.name(),
+            flags: step.flags(),
             digest: step.digest.clone(),
             undo: step.undo.clone(),
             coordinator: self.coordinator.as_ref().filter(|_| schema).map(|node| node.0.clone()),

@@ -85,7 +85,7 @@ async fn of_many_runs_one_migrates_and_the_others_wait() {
         match run.await.unwrap().unwrap().outcome {
             Outcome::Migrated => migrated += 1,
             outcome => {
-                assert!(matches!(outcome, Outcome::WaitedFor(_) | Outcome::AlreadyCurrent), "{outcome:?}")
+                assert!(matches!(outcome, Outcome::WaitedFor(_) | Outcome::AlreadyCurrent), "{outcome:?}");
             }
         }
     }
