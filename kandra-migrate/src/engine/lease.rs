@@ -55,24 +55,25 @@ pub(crate) struct Lease<'a, S, C> {
 }
 
 impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
-    /// Takes the lease, if the head is still as it was seen, and reads what it covers.
+    /// Takes the lease, if the head is still as it was seen, and reads what it covers. The versions in `seen` may be
+    /// older than the head: what they say is completed stays so.
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
         identity: Identity,
         catalog: &Catalog,
-        seen: Option<Head>,
+        seen: Ledger,
     ) -> Result<Self, Halt> {
         let takeover = Takeover {
             from: seen
-                .as_ref()
+                .head()
                 .filter(|head| head.owner.is_some())
                 .map(|head| head.owner_info.clone().unwrap_or_default()),
             lease_ms: millis(env.settings.lease),
             heartbeat_ms: millis(env.settings.heartbeat),
             serial_cl: env.settings.serial_cl,
         };
-        let ledger = Ledger { head: seen, ..Ledger::default() };
-        let mut lease = Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None };
+        let mut lease =
+            Self { env, identity, ledger: seen, server: None, deadline: Duration::ZERO, guard: None };
         match lease.commit(&[Transition::Acquire(takeover)]).await? {
             Committed::Applied => {}
             Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
@@ -185,12 +186,15 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// this run left it.
     pub(crate) async fn reload(&mut self, catalog: &Catalog) -> Result<(), Halt> {
         let give_up = self.env.clock.now() + self.env.settings.margin();
+        let pending = catalog.pending(&self.ledger).next().map(|entry| entry.version().get());
+        let steps = match pending {
+            Some(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
+            None => Vec::new(),
+        };
+        // The head comes last: if it is still this run's, nobody has written between the slices.
         let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
         self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
-        let versions = fold(rows.clone())?;
-        if let Some(entry) = catalog.pending(&versions).next() {
-            rows.extend(self.read_serial(Slice::StepsFrom(entry.version().get()), give_up).await?.rows);
-        }
+        rows.extend(steps);
         let ledger = fold(rows)?;
         if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {
             return Err(Halt::Lost);
