@@ -97,16 +97,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         };
         if matches!(worked, Err(Halt::Failed(_))) && self.lease.is_held() {
             // The error is the caller's whatever becomes of this; an unreleased lease lapses.
-            if let Err(halt) = self.give_back().await {
+            if let Err(halt) = self.release(Vec::new()).await {
                 tracing::warn!(?halt, "the lease could not be given back and will lapse");
             }
         }
         worked
-    }
-
-    async fn give_back(&mut self) -> Result<(), Halt> {
-        self.drain_before_release().await?;
-        self.release(Vec::new()).await
     }
 
     /// A successor finds the lease free and does not wait for what this run has sent.
@@ -150,7 +145,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 }
                 Action::Complete { version } => self.complete(version, known, &ledger).await?,
                 Action::Pause { version, n, reason } => {
-                    self.drain_before_release().await?;
                     return Err(self.pause(version, n, reason, known).await);
                 }
                 Action::Blocked { version } => {
@@ -189,7 +183,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     self.release(write).await?;
                     return Err(Halt::Failed(self.paused(version, reason)));
                 }
-                self.drain_before_release().await?;
                 write.push(Transition::ClearCommand);
                 let n = action.step().unwrap_or_default();
                 Err(self.pause(version, n, reason, write).await)
@@ -334,10 +327,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.last_unknown = Some(reason);
                 Ok(Vec::new())
             }
-            StepEnd::Pause(reason) => {
-                self.drain_before_release().await?;
-                Err(self.pause(version, n, reason, Vec::new()).await)
-            }
+            StepEnd::Pause(reason) => Err(self.pause(version, n, reason, Vec::new()).await),
             StepEnd::Failed(problem) => {
                 // The task's own error is the caller's whatever becomes of the record.
                 let recorded = match self.drain_before_release().await {
@@ -406,6 +396,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Some(last) => format!("{reason} ({last})"),
             None => reason,
         };
+        if let Err(halt) = self.drain_before_release().await {
+            return halt;
+        }
         known.push(Transition::Pause { version, n, error: reason.clone() });
         match self.commit(&known).await {
             Ok(_) => Halt::Failed(self.paused(version, reason)),
@@ -414,6 +407,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     }
 
     async fn release(&mut self, mut known: Vec<Transition>) -> Result<(), Halt> {
+        self.drain_before_release().await?;
         known.push(Transition::Release);
         self.commit(&known).await.map(|_| ())
     }
