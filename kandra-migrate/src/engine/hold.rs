@@ -123,6 +123,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.release(known).await?;
                 return Err(Halt::Failed(Problem::Shutdown));
             }
+            // An operator's command may arrive meanwhile, so that it is decided anew.
+            if self.unsettled && self.needs_agreement(&action) {
+                self.settle(&mut known).await?;
+                continue;
+            }
             if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
                 known = obeyed;
                 continue;
@@ -151,10 +156,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     self.release(known).await?;
                     return Err(Halt::Failed(self.blocked(version)));
                 }
-                Action::Release => {
-                    self.settle(&mut known).await?;
-                    return self.release(known).await;
-                }
+                Action::Release => return self.release(known).await,
             };
         }
     }
@@ -211,14 +213,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         &mut self,
         version: i64,
         n: i64,
-        mut known: Vec<Transition>,
+        known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
         let entry = self.entry(version);
         let step = entry.step(n);
-        if step.kind != StepKind::Schema {
-            self.settle(&mut known).await?;
-        }
         let mut write = known.clone();
         if ledger.version_state(version) == VersionState::Queued {
             write.push(Transition::Claim(entry.claim(ledger)));
@@ -363,7 +362,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         mut known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
-        self.settle(&mut known).await?;
         if ledger.version_state(version) == VersionState::Queued {
             known.push(Transition::Claim(self.entry(version).claim(ledger)));
         }
@@ -373,6 +371,15 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
         known.push(Transition::Complete { version, execution_ms, frontier });
         Ok(known)
+    }
+
+    /// Whether the nodes have to agree before this: only the next schema statement to the same node does without.
+    fn needs_agreement(&self, action: &Action) -> bool {
+        match *action {
+            Action::Begin { version, n } => self.entry(version).step(n).kind != StepKind::Schema,
+            Action::Complete { .. } | Action::Release => true,
+            _ => false,
+        }
     }
 
     /// Waits until the nodes agree, if a schema statement was sent since they last did. Where they do not, what is
