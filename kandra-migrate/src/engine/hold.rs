@@ -10,7 +10,7 @@ use super::decide::{Action, decide};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
-use super::lease::{Committed, Lease};
+use super::lease::{Committed, Lease, before_step};
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
 use super::verify::verify;
@@ -362,7 +362,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         mut known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
-        if ledger.version_state(version) == VersionState::Queued {
+        // A shorter text of a version that had failed: everything in it is done.
+        let unclaimed = ledger.version_state(version) == VersionState::Queued;
+        if unclaimed {
             known.push(Transition::Claim(self.entry(version).claim(ledger)));
         }
         let now = self.env.clock.now();
@@ -370,6 +372,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         let frontier = self.catalog.frontier_with(&self.lease.after(&known)?, version);
         let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
         known.push(Transition::Complete { version, execution_ms, frontier });
+        if unclaimed {
+            // One write claims one version, and the next one may be claimed at once.
+            self.commit_with_step(known, Vec::new()).await?;
+            return Ok(Vec::new());
+        }
         Ok(known)
     }
 
@@ -440,18 +447,21 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
         let committed = self.lease.commit(transitions).await?;
-        if committed != Committed::Conflict {
-            for transition in transitions {
-                if let Transition::Complete { version, execution_ms, .. } = transition {
-                    let entry = self.entry(*version);
-                    let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
-                    tracing::info!(version, name = entry.name(), ?took, "applied");
-                    self.applied.push(MigrationReport {
-                        version: entry.version(),
-                        name: entry.name().to_owned(),
-                        took,
-                    });
-                }
+        let written = match committed {
+            Committed::Applied => transitions,
+            Committed::CommandArrived => before_step(transitions),
+            Committed::Conflict => &[],
+        };
+        for transition in written {
+            if let Transition::Complete { version, execution_ms, .. } = transition {
+                let entry = self.entry(*version);
+                let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
+                tracing::info!(version, name = entry.name(), ?took, "applied");
+                self.applied.push(MigrationReport {
+                    version: entry.version(),
+                    name: entry.name().to_owned(),
+                    took,
+                });
             }
         }
         Ok(committed)

@@ -166,7 +166,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                 Sent::Command => {
                     self.see_command().await?;
                     outcome = Committed::CommandArrived;
-                    transitions.retain(|transition| !transition.begins_step());
+                    transitions.truncate(before_step(&transitions).len());
                     if transitions.is_empty() {
                         return Ok(outcome);
                     }
@@ -266,6 +266,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             }
         }
     }
+}
+
+/// What goes before the first begin of a step or a version: an operator's command holds back the rest.
+pub(crate) fn before_step(transitions: &[Transition]) -> &[Transition] {
+    let begin = transitions.iter().position(Transition::begins_step);
+    &transitions[..begin.unwrap_or(transitions.len())]
 }
 
 enum Sent {
