@@ -214,7 +214,10 @@ impl World {
                         self.count(Seen::CommandObeyed);
                     }
                 }
-                "RUNNING" if before == Some("PAUSED") => self.count(Seen::Resumed),
+                "RUNNING" if before == Some("PAUSED") => {
+                    self.count(Seen::Resumed);
+                    self.forget_starts(*version, new);
+                }
                 "RUNNING" if before.is_none() => self.check_claimed(*version, old),
                 "COMPLETED" => self.check_completed(run, *version, &row.checksum, new),
                 _ => {}
