@@ -10,7 +10,7 @@ use super::decide::{Action, decide};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
-use super::lease::{Committed, Journal, Lease};
+use super::lease::{Committed, Journal, Lease, before_step};
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
 use super::verify::verify;
@@ -105,7 +105,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         };
         if matches!(worked, Err(Halt::Failed(_))) && self.lease.is_held() {
             // The error is the caller's whatever becomes of this; an unreleased lease lapses.
-            if let Err(halt) = self.give_back().await {
+            if let Err(halt) = self.release(Vec::new()).await {
                 tracing::warn!(?halt, "the lease could not be given back and will lapse");
             }
         }
@@ -123,11 +123,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
         self.commit(&taking).await?;
         Ok(Vec::new())
-    }
-
-    async fn give_back(&mut self) -> Result<(), Halt> {
-        self.drain_before_release().await?;
-        self.release(Vec::new()).await
     }
 
     /// A successor finds the lease free and does not wait for what this run has sent.
@@ -148,6 +143,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             {
                 self.release(known).await?;
                 return Err(Halt::Failed(Problem::Shutdown));
+            }
+            // An operator's command may arrive meanwhile, so that it is decided anew.
+            if self.unsettled && self.needs_agreement(&action) {
+                self.settle(&mut known).await?;
+                continue;
             }
             if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
                 known = obeyed;
@@ -171,17 +171,13 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 }
                 Action::Complete { version } => self.complete(version, known, &ledger).await?,
                 Action::Pause { version, n, reason } => {
-                    self.drain_before_release().await?;
                     return Err(self.pause(version, n, reason, known).await);
                 }
                 Action::Blocked { version } => {
                     self.release(known).await?;
                     return Err(Halt::Failed(self.blocked(version)));
                 }
-                Action::Release => {
-                    self.settle(&mut known).await?;
-                    return self.release(known).await;
-                }
+                Action::Release => return self.release(known).await,
             };
         }
     }
@@ -210,7 +206,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     self.release(write).await?;
                     return Err(Halt::Failed(self.paused(version, reason)));
                 }
-                self.drain_before_release().await?;
                 write.push(Transition::ClearCommand);
                 let n = action.step().unwrap_or_default();
                 Err(self.pause(version, n, reason, write).await)
@@ -240,14 +235,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         &mut self,
         version: i64,
         n: i64,
-        mut known: Vec<Transition>,
+        known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
         let entry = self.entry(version);
         let step = entry.step(n);
-        if step.kind != StepKind::Schema {
-            self.settle(&mut known).await?;
-        }
         let mut write = known.clone();
         if ledger.version_state(version) == VersionState::Queued {
             write.push(Transition::Claim(entry.claim(ledger)));
@@ -356,10 +348,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.last_unknown = Some(reason);
                 Ok(Vec::new())
             }
-            StepEnd::Pause(reason) => {
-                self.drain_before_release().await?;
-                Err(self.pause(version, n, reason, Vec::new()).await)
-            }
+            StepEnd::Pause(reason) => Err(self.pause(version, n, reason, Vec::new()).await),
             StepEnd::Failed(problem) => {
                 // The task's own error is the caller's whatever becomes of the record.
                 let recorded = match self.drain_before_release().await {
@@ -395,8 +384,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         mut known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
-        self.settle(&mut known).await?;
-        if ledger.version_state(version) == VersionState::Queued {
+        // A shorter text of a version that had failed: everything in it is done.
+        let unclaimed = ledger.version_state(version) == VersionState::Queued;
+        if unclaimed {
             known.push(Transition::Claim(self.entry(version).claim(ledger)));
         }
         let now = self.env.clock.now();
@@ -404,7 +394,21 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         let frontier = self.catalog.frontier_with(&self.lease.after(&known)?, version);
         let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
         known.push(Transition::Complete { version, execution_ms, frontier });
+        if unclaimed {
+            // One write claims one version, and the next one may be claimed at once.
+            self.commit_with_step(known, Vec::new()).await?;
+            return Ok(Vec::new());
+        }
         Ok(known)
+    }
+
+    /// Whether the nodes have to agree before this: only the next schema statement to the same node does without.
+    fn needs_agreement(&self, action: &Action) -> bool {
+        match *action {
+            Action::Begin { version, n } => self.entry(version).step(n).kind != StepKind::Schema,
+            Action::Complete { .. } | Action::Release => true,
+            _ => false,
+        }
     }
 
     /// Waits until the nodes agree, if a schema statement was sent since they last did. Where they do not, what is
@@ -428,6 +432,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Some(last) => format!("{reason} ({last})"),
             None => reason,
         };
+        if let Err(halt) = self.drain_before_release().await {
+            return halt;
+        }
         known.push(Transition::Pause { version, n, error: reason.clone() });
         match self.commit(&known).await {
             Ok(_) => Halt::Failed(self.paused(version, reason)),
@@ -440,6 +447,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             // Nothing was begun, and so nothing was taken.
             return Ok(());
         }
+        self.drain_before_release().await?;
         known.push(Transition::Release);
         self.commit(&known).await.map(|_| ())
     }
@@ -465,21 +473,24 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
         let committed = self.lease.commit(transitions).await?;
-        if committed != Committed::Conflict {
-            for transition in transitions {
-                if let Transition::Acquire(takeover) = transition {
-                    tracing::info!(from = takeover.from, "holds the lease");
-                }
-                if let Transition::Complete { version, execution_ms, .. } = transition {
-                    let entry = self.entry(*version);
-                    let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
-                    tracing::info!(version, name = entry.name(), ?took, "applied");
-                    self.applied.push(MigrationReport {
-                        version: entry.version(),
-                        name: entry.name().to_owned(),
-                        took,
-                    });
-                }
+        let written = match committed {
+            Committed::Applied => transitions,
+            Committed::CommandArrived => before_step(transitions),
+            Committed::Conflict => &[],
+        };
+        for transition in written {
+            if let Transition::Acquire(takeover) = transition {
+                tracing::info!(from = takeover.from, "holds the lease");
+            }
+            if let Transition::Complete { version, execution_ms, .. } = transition {
+                let entry = self.entry(*version);
+                let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
+                tracing::info!(version, name = entry.name(), ?took, "applied");
+                self.applied.push(MigrationReport {
+                    version: entry.version(),
+                    name: entry.name().to_owned(),
+                    took,
+                });
             }
         }
         Ok(committed)

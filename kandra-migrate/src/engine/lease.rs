@@ -72,19 +72,20 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         env: Env<'a, S, C>,
         identity: Identity,
         journal: Journal<'_>,
-        seen: Option<Head>,
+        seen: Ledger,
     ) -> Result<Self, Halt> {
         let mut lease = Self::new(env, identity, seen);
         lease.reload(journal).await?;
         Ok(lease)
     }
 
-    /// Takes the lease, if the head is still as it was seen, and reads what it covers.
+    /// Takes the lease, if the head is still as it was seen, and reads what it covers. The versions in `seen` may be
+    /// older than the head: what they say is completed stays so.
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
         identity: Identity,
         journal: Journal<'_>,
-        seen: Option<Head>,
+        seen: Ledger,
     ) -> Result<Self, Halt> {
         let mut lease = Self::new(env, identity, seen);
         match lease.commit(&[lease.taking()]).await? {
@@ -95,8 +96,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         Ok(lease)
     }
 
-    fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
-        let ledger = Ledger { head: seen, ..Ledger::default() };
+    fn new(env: Env<'a, S, C>, identity: Identity, ledger: Ledger) -> Self {
         Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None }
     }
 
@@ -195,7 +195,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                 Sent::Command => {
                     self.see_command().await?;
                     outcome = Committed::CommandArrived;
-                    transitions.retain(|transition| !transition.begins_step());
+                    transitions.truncate(before_step(&transitions).len());
                     if transitions.is_empty() {
                         return Ok(outcome);
                     }
@@ -215,17 +215,21 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// this run left it.
     pub(crate) async fn reload(&mut self, journal: Journal<'_>) -> Result<(), Halt> {
         let give_up = self.env.clock.now() + self.env.settings.margin();
-        let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
-        self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
-        let versions = fold(rows.clone())?;
         let from = match journal {
-            Journal::Pending(catalog) => catalog.pending(&versions).next().map(|entry| entry.version().get()),
+            Journal::Pending(catalog) => {
+                catalog.pending(&self.ledger).next().map(|entry| entry.version().get())
+            }
             Journal::From(version) => Some(version),
             Journal::None => None,
         };
-        if let Some(from) = from {
-            rows.extend(self.read_serial(Slice::StepsFrom(from), give_up).await?.rows);
-        }
+        let steps = match from {
+            Some(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
+            None => Vec::new(),
+        };
+        // The head comes last: if it is still this run's, nobody has written between the slices.
+        let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
+        self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
+        rows.extend(steps);
         let ledger = fold(rows)?;
         if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {
             return Err(Halt::Lost);
@@ -297,6 +301,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             }
         }
     }
+}
+
+/// What goes before the first begin of a step or a version: an operator's command holds back the rest.
+pub(crate) fn before_step(transitions: &[Transition]) -> &[Transition] {
+    let begin = transitions.iter().position(Transition::begins_step);
+    &transitions[..begin.unwrap_or(transitions.len())]
 }
 
 enum Sent {

@@ -60,6 +60,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 StepEnd::Failed(problem) if retries > 0 && !self.shutdown.is_requested() => {
                     tracing::warn!(version, step = step.number(), %problem, retries, "a step failed and is tried again");
                     retries -= 1;
+                    self.drain_data().await?;
                     let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
                     self.renewing(clock.sleep(pause)).await?;
                 }
