@@ -30,7 +30,8 @@ pub(crate) struct Arguments {
 /// A session as a service would build it.
 pub(crate) async fn connect(hosts: &[String]) -> Result<Session, Failure> {
     // The runner awaits agreement by itself, and sooner.
-    Ok(SessionBuilder::new().known_nodes(hosts).auto_await_schema_agreement(false).build().await?)
+    let session = SessionBuilder::new().known_nodes(hosts).auto_await_schema_agreement(false).build().await;
+    session.map_err(|error| format!("no session with {}: {error}", hosts.join(", ")).into())
 }
 
 /// Migrates, and says so.
@@ -45,11 +46,13 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
         .lease(LEASE)
         .heartbeat(HEARTBEAT)
         .statement_timeout(STATEMENT_TIMEOUT);
-    let report = match arguments.release.as_str() {
+    let migrated = match arguments.release.as_str() {
         // The first release's binary would not have the newer migrations; this one has, and stops before them.
-        "first" => runner.run_to(FIRST_RELEASE).await?,
-        _ => runner.run().await?,
+        "first" => Box::pin(runner.run_to(FIRST_RELEASE)).await,
+        _ => Box::pin(runner.run()).await,
     };
+    // The long form: the causes, what is applied already, and what to do next.
+    let report = migrated.map_err(|error| error.explain())?;
 
     let (took, requests) = (started.elapsed().as_millis(), requests(&session));
     println!("ready: {} ({took} ms, requests: {requests})", what_happened(&report));
