@@ -173,9 +173,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 Action::Pause { version, n, reason } => {
                     return Err(self.pause(version, n, reason, known).await);
                 }
-                Action::Blocked { version } => {
+                Action::Blocked { version, reason } => {
                     self.release(known).await?;
-                    return Err(Halt::Failed(self.blocked(version)));
+                    return Err(Halt::Failed(self.paused(version, reason)));
                 }
                 Action::Release => return self.release(known).await,
             };
@@ -202,15 +202,15 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             {
                 let reason = head.command_text();
                 let mut write = std::mem::take(known);
-                if ledger.version_state(version) == VersionState::Queued {
+                // What is not begun, or is paused already, stays as it is; the command stays too, until resume.
+                if ledger.version_state(version) != VersionState::Running {
                     self.release(write).await?;
                     return Err(Halt::Failed(self.paused(version, reason)));
                 }
-                write.push(Transition::ClearCommand);
                 let n = action.step().unwrap_or_default();
                 Err(self.pause(version, n, reason, write).await)
             }
-            Action::Blocked { version } if head.resumes(version) => {
+            Action::Blocked { version, .. } if head.resumes(version) => {
                 let mut write = std::mem::take(known);
                 write.extend([Transition::Unpause { version }, Transition::ClearCommand]);
                 self.commit(&write).await?;
@@ -288,7 +288,18 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             }
         }
         let end = self.perform(version, step).await?;
+        let end = self.unless_there(step, end).await?;
         self.finish(version, n, end).await
+    }
+
+    /// A schema statement whose first sending stayed unknown, and that is refused when it is sent again, may have landed
+    /// late in between: then its effect is there.
+    async fn unless_there(&mut self, step: &Step, end: StepEnd) -> Result<StepEnd, Halt> {
+        if step.kind != StepKind::Schema || !matches!(end, StepEnd::Failed(_)) {
+            return Ok(end);
+        }
+        let seen = self.look(step).await?;
+        Ok(seen.filter(|seen| matches!(seen, StepEnd::Done)).unwrap_or(end))
     }
 
     /// How a step ended by what `system_schema` says; `None` where it has to be run.
@@ -435,6 +446,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         if let Err(halt) = self.drain_before_release().await {
             return halt;
         }
+        if self.lease.ledger().head().is_some_and(|head| head.pauses(version)) {
+            known.push(Transition::ClearCommand);
+        }
         known.push(Transition::Pause { version, n, error: reason.clone() });
         match self.commit(&known).await {
             Ok(_) => Halt::Failed(self.paused(version, reason)),
@@ -525,11 +539,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             undo: step.undo.clone(),
             coordinator: self.coordinator.as_ref().filter(|_| schema).map(|node| node.0.clone()),
         }
-    }
-
-    fn blocked(&self, version: i64) -> Problem {
-        let row = self.lease.ledger().version(version);
-        self.paused(version, row.and_then(|row| row.error.clone()).unwrap_or_default())
     }
 
     fn paused(&self, version: i64, reason: String) -> Problem {

@@ -11,7 +11,7 @@ use super::env::Env;
 use super::halt::Halt;
 use crate::clock::Clock;
 use crate::error::Problem;
-use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
+use crate::ledger::{Cells, Key, Ledger, Takeover, Transaction, Transition, Writer};
 use crate::mutant::{Mutant, is_broken};
 use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
