@@ -1,6 +1,7 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
 
 mod clock;
+mod control;
 mod cql;
 mod driver;
 mod engine;
@@ -16,13 +17,16 @@ mod schema;
 mod store;
 mod task;
 
+pub use control::Control;
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
 pub use migration::{Migration, Version};
-pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, Plan, Task, code, cql};
+pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code, cql};
 pub use registry::Registry;
-pub use report::{MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status};
+pub use report::{
+    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
+};
 pub use runner::{LEDGER_TABLE, Runner};
 pub use task::{TaskContext, TaskError, TaskResult};
 
@@ -68,5 +72,5 @@ pub mod __internals {
 
 /// What a migration's module usually needs.
 pub mod prelude {
-    pub use crate::{IntoPlan, Plan, Task, TaskContext, TaskError, TaskResult, code, cql};
+    pub use crate::{IntoPlan, OnFailure, Plan, Task, TaskContext, TaskError, TaskResult, code, cql};
 }

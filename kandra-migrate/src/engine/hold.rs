@@ -10,7 +10,7 @@ use super::decide::{Action, decide};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
-use super::lease::{Committed, Lease, before_step};
+use super::lease::{Committed, Journal, Lease, before_step};
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
 use super::verify::verify;
@@ -38,6 +38,8 @@ pub(crate) struct Holder<'a, S, C, X> {
     pub(super) data_in_flight_until: Duration,
     /// The last error of unknown outcome, for the message if it stays unknown.
     pub(super) last_unknown: Option<String>,
+    /// What should be looked at, for the report.
+    pub(super) warnings: Vec<String>,
     /// Steps that are recorded as done and whose effect is not there.
     redo: BTreeSet<(i64, i64)>,
     /// Versions whose recorded steps another run has done, and that were not looked at yet.
@@ -70,6 +72,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             unsettled: !inherited.is_empty(),
             data_in_flight_until,
             last_unknown: None,
+            warnings: Vec::new(),
             redo: BTreeSet::new(),
             inherited,
             begun: BTreeMap::new(),
@@ -80,6 +83,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     /// What this run has applied so far.
     pub(crate) fn applied(&self) -> &[MigrationReport] {
         &self.applied
+    }
+
+    /// What should be looked at, although nothing failed.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The ledger as the last known write left it.
@@ -104,6 +112,19 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         worked
     }
 
+    /// The write that takes the lease goes with the first one, unless something has to be looked at under it before.
+    async fn take(&mut self) -> Result<Vec<Transition>, Halt> {
+        if self.lease.is_held() {
+            return Ok(Vec::new());
+        }
+        let taking = vec![self.lease.taking()];
+        if self.inherited.is_empty() {
+            return Ok(taking);
+        }
+        self.commit(&taking).await?;
+        Ok(Vec::new())
+    }
+
     /// A successor finds the lease free and does not wait for what this run has sent.
     async fn drain_before_release(&mut self) -> Result<(), Halt> {
         if is_broken(Mutant::NoDrainBeforeRelease) {
@@ -114,7 +135,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     async fn apply_pending(&mut self) -> Result<(), Halt> {
         // What is known and not written yet: it goes into the next write, so that a step costs one write, not two.
-        let mut known: Vec<Transition> = Vec::new();
+        let mut known = self.take().await?;
         loop {
             let ledger = self.lease.after(&known)?;
             let action = decide(&ledger, self.catalog, &self.redo);
@@ -421,6 +442,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     }
 
     async fn release(&mut self, mut known: Vec<Transition>) -> Result<(), Halt> {
+        if !self.lease.is_held() {
+            // Nothing was begun, and so nothing was taken.
+            return Ok(());
+        }
         self.drain_before_release().await?;
         known.push(Transition::Release);
         self.commit(&known).await.map(|_| ())
@@ -436,13 +461,20 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Committed::Applied => Ok(true),
             Committed::CommandArrived => Ok(false),
             Committed::Conflict => {
-                self.lease.reload(self.catalog).await?;
+                let journal = self.journal();
+                self.lease.reload(journal).await?;
                 if !known.is_empty() {
                     self.commit(&known).await?;
                 }
                 Ok(false)
             }
         }
+    }
+
+    /// The part of the journal that this run works on.
+    pub(super) fn journal(&self) -> Journal {
+        let first = self.catalog.pending(self.lease.ledger()).next();
+        first.map_or(Journal::None, |entry| Journal::From(entry.version().get()))
     }
 
     async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
@@ -453,6 +485,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Committed::Conflict => &[],
         };
         for transition in written {
+            if let Transition::Acquire(takeover) = transition {
+                tracing::info!(from = takeover.from, "holds the lease");
+            }
             if let Transition::Complete { version, execution_ms, .. } = transition {
                 let entry = self.entry(*version);
                 let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());

@@ -6,7 +6,6 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::backoff::Backoff;
-use super::catalog::Catalog;
 use super::env::Env;
 use super::halt::Halt;
 use crate::clock::Clock;
@@ -25,6 +24,15 @@ pub(crate) enum Committed {
     CommandArrived,
     /// The condition of another row did not hold: nothing of it is in the ledger.
     Conflict,
+}
+
+/// Which part of the journal a holder reads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Journal {
+    /// That of all versions from this one on.
+    From(i64),
+    /// None of it.
+    None,
 }
 
 /// What a run knows of itself.
@@ -55,31 +63,49 @@ pub(crate) struct Lease<'a, S, C> {
 }
 
 impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
-    /// Takes the lease, if the head is still as it was seen, and reads what it covers. The versions in `seen` may be
-    /// older than the head: what they say is completed stays so.
+    /// Reads what the lease covers, if it is free and the head is still as it was seen. The lease is not taken yet: the
+    /// first write does it, together with what it begins, and applies only if nothing has changed since.
+    pub(crate) async fn prepare(
+        env: Env<'a, S, C>,
+        identity: Identity,
+        journal: Journal,
+        seen: Option<Head>,
+    ) -> Result<Self, Halt> {
+        let mut lease = Self::new(env, identity, seen);
+        lease.reload(journal).await?;
+        Ok(lease)
+    }
+
+    /// Takes the lease, if the head is still as it was seen, and reads what it covers.
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
         identity: Identity,
-        catalog: &Catalog,
-        seen: Ledger,
+        journal: Journal,
+        seen: Option<Head>,
     ) -> Result<Self, Halt> {
-        let takeover = Takeover {
-            from: seen
-                .head()
-                .filter(|head| head.owner.is_some())
-                .map(|head| head.owner_info.clone().unwrap_or_default()),
-            lease_ms: millis(env.settings.lease),
-            heartbeat_ms: millis(env.settings.heartbeat),
-            serial_cl: env.settings.serial_cl,
-        };
-        let mut lease =
-            Self { env, identity, ledger: seen, server: None, deadline: Duration::ZERO, guard: None };
-        match lease.commit(&[Transition::Acquire(takeover)]).await? {
+        let mut lease = Self::new(env, identity, seen);
+        match lease.commit(&[lease.taking()]).await? {
             Committed::Applied => {}
             Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
         }
-        lease.reload(catalog).await?;
+        lease.reload(journal).await?;
         Ok(lease)
+    }
+
+    fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
+        let ledger = Ledger { head: seen, ..Ledger::default() };
+        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None }
+    }
+
+    /// What takes the lease, from nobody or from a holder that let it lapse.
+    pub(crate) fn taking(&self) -> Transition {
+        let lapsed = self.ledger.head().filter(|head| head.owner.is_some());
+        Transition::Acquire(Takeover {
+            from: lapsed.map(|head| head.owner_info.clone().unwrap_or_default()),
+            lease_ms: millis(self.env.settings.lease),
+            heartbeat_ms: millis(self.env.settings.heartbeat),
+            serial_cl: self.env.settings.serial_cl,
+        })
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {
@@ -182,14 +208,13 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         Ok(outcome)
     }
 
-    /// Reads head, versions and the journal of what is pending, and stays the holder only if the head is still as
+    /// Reads head, versions and the journal, and stays the holder only if the head is still as
     /// this run left it.
-    pub(crate) async fn reload(&mut self, catalog: &Catalog) -> Result<(), Halt> {
+    pub(crate) async fn reload(&mut self, journal: Journal) -> Result<(), Halt> {
         let give_up = self.env.clock.now() + self.env.settings.margin();
-        let pending = catalog.pending(&self.ledger).next().map(|entry| entry.version().get());
-        let steps = match pending {
-            Some(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
-            None => Vec::new(),
+        let steps = match journal {
+            Journal::From(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
+            Journal::None => Vec::new(),
         };
         // The head comes last: if it is still this run's, nobody has written between the slices.
         let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;

@@ -17,6 +17,8 @@ const CREATE_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct Reader<'a, S, C> {
     pub(crate) env: Env<'a, S, C>,
     pub(crate) shutdown: Shutdown,
+    /// Whether what is missing of the ledger is created; otherwise it reads as empty.
+    pub(crate) creates: bool,
     /// The keyspace and the ledger's table, for messages.
     pub(crate) keyspace: String,
     pub(crate) table: String,
@@ -31,7 +33,10 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
             let asked = self.env.clock.now();
             let error = match self.env.store.read(slice, level).await {
                 Ok(rows) => return Ok(rows),
-                Err(StoreError::Invalid(_)) if self.bootstrap().await? => continue,
+                Err(StoreError::Invalid(_)) if !self.creates && self.is_missing().await? => {
+                    return Ok(Rows::default());
+                }
+                Err(StoreError::Invalid(_)) if self.creates && self.bootstrap().await? => continue,
                 Err(error) => error,
             };
             // The table is there, and a node may not know it yet.
@@ -52,6 +57,15 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
     /// A problem, with the names that its place does not know.
     pub(crate) fn located(&self, problem: Problem) -> Problem {
         problem.located(&self.keyspace, &self.table)
+    }
+
+    async fn is_missing(&self) -> Result<bool, Problem> {
+        match self.inspect().await? {
+            LedgerTable::Ready => Ok(false),
+            LedgerTable::TableMissing => Ok(true),
+            LedgerTable::KeyspaceMissing => Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() }),
+            LedgerTable::OtherShape(difference) => Err(self.other_shape(difference)),
+        }
     }
 
     /// Creates what is missing of the ledger. False where nothing is.

@@ -9,7 +9,7 @@ use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
-use super::lease::{Identity, Lease};
+use super::lease::{Identity, Journal, Lease};
 use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
@@ -41,8 +41,8 @@ pub struct Run<'a, S, C, X> {
     report: Report,
     /// The lease that another run holds, since when it was seen unchanged.
     sighting: Option<Sighting>,
-    /// The head and the versions when they were last read.
-    versions_read: Ledger,
+    /// The frontier when the versions were last read.
+    frontier_read: Option<String>,
     /// The last epoch that had ended when this run began.
     epoch_at_start: Option<i64>,
     started: Duration,
@@ -77,7 +77,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let keyspace = destination.keyspace.clone();
         Self {
             env,
-            reader: Reader { env, shutdown: shutdown.clone(), keyspace, table },
+            reader: Reader { env, shutdown: shutdown.clone(), creates: true, keyspace, table },
             executor,
             identity,
             catalog,
@@ -85,7 +85,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             shutdown,
             report: Report::new(),
             sighting: None,
-            versions_read: Ledger::default(),
+            frontier_read: None,
             epoch_at_start: None,
             started: env.clock.now(),
             pace: Backoff::of_watchers(),
@@ -104,11 +104,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         loop {
             let ended = match self.look().await? {
                 Standing::Current => true,
-                Standing::Free(seen) => self.try_to_lead(seen, Duration::ZERO).await?,
-                Standing::Lapsed(seen, sighting) => {
-                    let landed_by = sighting.sent_until() + self.env.settings.drain_data;
-                    self.try_to_lead(Some(seen), landed_by).await?
-                }
+                Standing::Free(seen) => self.try_to_lead(seen, None).await?,
+                Standing::Lapsed(seen, sighting) => self.try_to_lead(Some(seen), Some(sighting)).await?,
                 Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
                 Standing::Held => self.wait().await?,
             };
@@ -127,15 +124,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(Standing::Current);
             }
             // A waiting run reads the versions again only when one was completed.
-            let frontier_read = self.versions_read.head().and_then(|head| head.frontier.as_ref());
-            if self.sighting.is_some() && head.owner.is_some() && head.frontier.as_ref() == frontier_read {
+            if self.sighting.is_some() && head.owner.is_some() && head.frontier == self.frontier_read {
                 return Ok(self.standing(head, op_age));
             }
         }
         let rows = self.reader.read(Slice::Versions, ReadLevel::Quorum).await?;
         let (server_ms, op_age) = (rows.server_ms, rows.op_age());
         let ledger = self.reader.fold(rows)?;
-        self.versions_read = ledger.clone();
+        self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
         self.report.warnings = verify(&ledger, &self.catalog)?;
@@ -172,11 +168,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     }
 
     /// Takes the lease, if it is still as it was seen, and works. False where everything has to be looked at anew.
-    async fn try_to_lead(
-        &mut self,
-        seen: Option<Head>,
-        data_in_flight_until: Duration,
-    ) -> Result<bool, Problem> {
+    async fn try_to_lead(&mut self, seen: Option<Head>, lapsed: Option<Sighting>) -> Result<bool, Problem> {
         if self.shutdown.is_requested() {
             return Err(Problem::Shutdown);
         }
@@ -188,9 +180,18 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        let seen = Ledger { head: seen, ..self.versions_read.clone() };
-        match Lease::acquire(self.env, self.identity.clone(), &self.catalog, seen).await {
-            Ok(lease) => self.lead(lease, data_in_flight_until).await,
+        let identity = self.identity.clone();
+        let first = self.report.pending.first().map(|migration| migration.version.get());
+        let journal = first.map_or(Journal::None, Journal::From);
+        let lease = match lapsed {
+            None => Lease::prepare(self.env, identity, journal, seen).await,
+            Some(_) => Lease::acquire(self.env, identity, journal, seen).await,
+        };
+        // What a lapsed holder sent, it sent before its own deadline.
+        let landed_by =
+            lapsed.map_or(Duration::ZERO, |lapsed| lapsed.sent_until() + self.env.settings.drain_data);
+        match lease {
+            Ok(lease) => self.lead(lease, landed_by).await,
             Err(Halt::Lost) => Ok(false),
             Err(Halt::Failed(problem)) => Err(problem),
         }
@@ -201,12 +202,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         lease: Lease<'a, S, C>,
         data_in_flight_until: Duration,
     ) -> Result<bool, Problem> {
-        tracing::info!(keyspace = self.destination.keyspace, "holds the lease");
         let mut holder =
             Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
         let worked = holder.work().await;
         self.report.applied.extend_from_slice(holder.applied());
         self.report.pending = pending(&self.catalog, holder.ledger());
+        self.report.warnings.extend_from_slice(holder.warnings());
         self.report.warnings.extend(self.executor.advice().await);
         match worked {
             Ok(()) => {
@@ -214,7 +215,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 Ok(true)
             }
             Err(Halt::Lost) => {
-                tracing::warn!(keyspace = self.destination.keyspace, "has lost the lease");
+                tracing::info!(keyspace = self.destination.keyspace, "another run has the lease");
                 Ok(false)
             }
             Err(Halt::Failed(problem)) => Err(problem),

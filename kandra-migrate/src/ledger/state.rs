@@ -120,7 +120,7 @@ impl StepState {
             Queued => matches!(next, Intent),
             Intent => matches!(next, Queued | Intent | Done | Failed | UndoIntent),
             Done => matches!(next, Intent | UndoIntent),
-            Failed => matches!(next, Intent | Done | UndoIntent),
+            Failed => matches!(next, Intent | Done | Failed | UndoIntent),
             UndoIntent => matches!(next, UndoIntent | Undone),
             Undone => matches!(next, Intent),
         }

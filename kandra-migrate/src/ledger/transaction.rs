@@ -310,8 +310,10 @@ impl Draft<'_> {
     }
 
     fn abandon(&mut self, version: i64) -> Result<(), IllegalTransition> {
-        self.version(version, VersionState::Queued)?;
-        self.next.versions.remove(&version);
+        if self.next.version(version).is_some() {
+            self.version(version, VersionState::Queued)?;
+            self.next.versions.remove(&version);
+        }
         for n in self.ordinals(version) {
             self.next.steps.remove(&(version, n));
             self.touch(Key::step(version, n));

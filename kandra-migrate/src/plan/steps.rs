@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::{Body, Task, TaskFn};
+use super::{Body, OnFailure, Task, TaskFn};
 use crate::cql::{self, Classification, CqlErrorKind, Kind, Refusal, SchemaChange, Statement, Variables};
 use crate::error::{At, Problem};
 use crate::migration::Migration;
@@ -76,6 +76,7 @@ pub(crate) struct Step {
     pub(crate) digest: String,
     pub(crate) undo: Option<String>,
     pub(crate) retries: u32,
+    pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
     /// `file:line`.
@@ -221,6 +222,7 @@ impl Compiler<'_> {
             digest,
             undo: undo.transpose()?,
             retries: task.retries,
+            on_failure: task.on_failure,
             timeout: task.timeout,
             stall_timeout: task.stall_timeout,
             location: location.clone(),

@@ -26,6 +26,18 @@ impl fmt::Debug for TaskFn {
     }
 }
 
+/// What becomes of a version when one of its tasks has failed, after its retries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnFailure {
+    /// The claim is released and the error is the caller's; a later run tries again, after 5 s that double with each
+    /// failure, up to 5 min.
+    #[default]
+    RetryNextRun,
+    /// The version is PAUSED until an operator, or an edited migration, gets it going again.
+    Pause,
+}
+
 /// One task of a migration's plan. Made by [`cql`] and [`code`].
 #[derive(Debug, Clone)]
 #[must_use = "a task does nothing unless `up` returns it"]
@@ -35,6 +47,7 @@ pub struct Task {
     pub(crate) repeat: Option<super::Repeat>,
     pub(crate) undo: Option<String>,
     pub(crate) retries: u32,
+    pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
     pub(crate) location: &'static Location<'static>,
@@ -99,6 +112,7 @@ impl Task {
             repeat: None,
             undo: None,
             retries: 0,
+            on_failure: OnFailure::default(),
             timeout: None,
             stall_timeout: None,
             location,
@@ -132,6 +146,12 @@ impl Task {
     /// How often the run tries again, with growing pauses, after a definite failure. Default 0, at most 10.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
+        self
+    }
+
+    /// What becomes of the version when the task has failed. Default: [`OnFailure::RetryNextRun`].
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
         self
     }
 

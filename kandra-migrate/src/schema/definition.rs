@@ -250,6 +250,7 @@ fn column_difference(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::{Claim, Intent, Ledger, Mutation, Takeover, Transition, Writer};
 
     fn ledger() -> LedgerName {
         LedgerName { keyspace: "shop".to_owned(), table: LEDGER_TABLE.to_owned() }
@@ -278,6 +279,43 @@ mod tests {
                 assert_eq!(column(name), Some(*name));
             }
         }
+    }
+
+    #[test]
+    fn every_column_that_is_written_is_read() {
+        let writer = Writer { owner: Uuid::nil(), info: String::new(), wall_ms: 0, reason: None };
+        let takeover = Takeover { from: None, lease_ms: 1, heartbeat_ms: 1, serial_cl: "SERIAL" };
+        let claim = Claim {
+            version: 1,
+            name: String::new(),
+            checksum: String::new(),
+            plan_digest: String::new(),
+            out_of_order: false,
+        };
+        let intent = Intent {
+            version: 1,
+            n: 0,
+            task: String::new(),
+            step_kind: "schema",
+            flags: "probe",
+            digest: String::new(),
+            undo: None,
+            coordinator: None,
+        };
+        let transitions =
+            [Transition::Acquire(takeover), Transition::Claim(claim), Transition::Intent(intent)];
+        let transaction =
+            Ledger::default().transact(&writer, Uuid::nil(), &transitions).expect("a legal write");
+
+        let mut kinds = Vec::new();
+        for mutation in &transaction.mutations {
+            let Mutation::Put(key, cells) = mutation else { panic!("nothing is deleted: {mutation:?}") };
+            for (column, _) in cells.iter() {
+                assert!(columns_of(key.kind).contains(&column), "{column} of {:?}", key.kind);
+            }
+            kinds.push(key.kind);
+        }
+        assert_eq!(kinds, [Kind::Head, Kind::Version, Kind::Step, Kind::Event]);
     }
 
     #[test]

@@ -295,6 +295,7 @@ impl Port {
         loop {
             let permit = task.guard.admit(self, self.statement_timeout).await?;
             let statement = Send {
+                id_seed: None,
                 text: "",
                 coordinator: None,
                 timestamp_us: task.timestamp_us,
