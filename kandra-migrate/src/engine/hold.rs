@@ -202,7 +202,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             {
                 let reason = head.command_text();
                 let mut write = std::mem::take(known);
-                if ledger.version_state(version) == VersionState::Queued {
+                // Nobody has begun it, or it stands already.
+                if matches!(ledger.version_state(version), VersionState::Queued | VersionState::Paused) {
                     self.release(write).await?;
                     return Err(Halt::Failed(self.paused(version, reason)));
                 }
