@@ -108,29 +108,36 @@ pub(crate) enum Stance {
 
 /// The rule of repair: each step that is done, or may have run, is an unchanged prefix of the plan.
 pub(crate) fn stance(ledger: &Ledger, entry: &Entry) -> Stance {
-    let Some(row) = ledger.version(entry.version().get()) else { return Stance::Ready };
+    let version = entry.version().get();
+    let touched = ledger
+        .steps_of(version)
+        .filter(|step| matches!(step.state, StepState::Done | StepState::Intent))
+        .find(|step| !entry.steps().find(step.n).is_some_and(|planned| is_same(planned, step)));
+    let Some(row) = ledger.version(version) else {
+        // It failed, and its claim was released; what it had done stays.
+        return touched.map_or(Stance::Ready, |step| Stance::Stopped(edited_after("it failed", step)));
+    };
     let why = row.error.clone().unwrap_or_default();
     let edited = !entry.migration.accepts(&row.checksum);
     match row.state {
         VersionState::Running if !edited => Stance::Ready,
-        VersionState::Running | VersionState::Paused if edited => {
-            let touched = ledger
-                .steps_of(row.version)
-                .filter(|step| matches!(step.state, StepState::Done | StepState::Intent))
-                .find(|step| !entry.steps().find(step.n).is_some_and(|planned| is_same(planned, step)));
-            match touched {
-                None => Stance::Repairable,
-                Some(step) if row.state == VersionState::Running => Stance::Unrepairable(format!(
-                    "it was edited in flight: step {} ({}) is {} and is not the same in this binary",
-                    step.n + 1,
-                    step.task,
-                    step.state
-                )),
-                Some(_) => Stance::Stopped(why),
+        VersionState::Running | VersionState::Paused if edited => match touched {
+            None => Stance::Repairable,
+            Some(step) if row.state == VersionState::Running => {
+                Stance::Unrepairable(edited_after("it was begun", step))
             }
-        }
+            Some(_) => Stance::Stopped(why),
+        },
         _ => Stance::Stopped(why),
     }
+}
+
+fn edited_after(what: &str, step: &StepRow) -> String {
+    let StepRow { n, task, state, .. } = step;
+    format!(
+        "it was edited after {what}: step {} ({task}) is {state} and is not the same in this binary",
+        n + 1
+    )
 }
 
 fn is_same(planned: &Step, row: &StepRow) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
-use super::decide::{Action, decide};
+use super::decide::{Action, Stance, decide, stance};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
@@ -535,8 +535,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     }
 
     fn blocked(&self, version: i64) -> Problem {
-        let row = self.lease.ledger().version(version);
-        self.paused(version, row.and_then(|row| row.error.clone()).unwrap_or_default())
+        let reason = match stance(self.lease.ledger(), self.entry(version)) {
+            Stance::Stopped(reason) | Stance::Unrepairable(reason) => reason,
+            Stance::Ready | Stance::Repairable => "its undo was begun".to_owned(),
+        };
+        self.paused(version, reason)
     }
 
     fn paused(&self, version: i64, reason: String) -> Problem {
