@@ -161,7 +161,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     known
                 }
                 Action::Begin { version, n } => self.begin(version, n, known, &ledger).await?,
-                Action::Resume { version, n } => self.resume(version, n, known).await?,
+                Action::Resume { version, n } => self.resume(version, n, known, &ledger).await?,
                 Action::Repair { version } => {
                     known.push(Transition::Repair(self.entry(version).claim(&ledger)));
                     if !self.commit_with_step(known, Vec::new()).await? {
@@ -217,7 +217,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.commit(&write).await?;
                 Ok(Some(Vec::new()))
             }
-            Action::Begin { version, .. } if ledger.version_state(version) == VersionState::Queued => {
+            Action::Begin { version, .. } | Action::Resume { version, .. }
+                if ledger.version_state(version) == VersionState::Queued =>
+            {
                 let held = head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
                 if held <= 0 {
                     return Ok(None);
@@ -261,11 +263,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         version: i64,
         n: i64,
         known: Vec<Transition>,
+        ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
         let step = self.entry(version).step(n);
-        let earlier =
-            self.lease.ledger().step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
+        let earlier = ledger.step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
         let mut write = known.clone();
+        if ledger.version_state(version) == VersionState::Queued {
+            write.push(Transition::Claim(self.entry(version).claim(ledger)));
+        }
         write.push(Transition::Intent(self.intent(version, step)));
         self.begun.entry(version).or_insert_with(|| self.env.clock.now());
         if !self.commit_with_step(write, known).await? {
