@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::catalog::{Catalog, Entry};
 use crate::ledger::{Ledger, StepRow, StepState, VersionState};
-use crate::plan::{Repeat, Step};
+use crate::plan::{Repeat, Step, StepKind};
 
 /// Ambiguous starts of one step before it is left to an operator: a step that kills each process that runs it must
 /// not be run for ever.
@@ -20,7 +20,8 @@ pub(crate) enum Action {
         /// The step's ordinal.
         n: i64,
     },
-    /// A step of unknown outcome is settled: its effect is looked for, or it is run again.
+    /// A step of unknown outcome is settled: its effect is looked for, or it is run again. So is a schema statement that
+    /// has failed.
     Resume {
         /// The version.
         version: i64,
@@ -84,6 +85,8 @@ pub(crate) fn decide(ledger: &Ledger, catalog: &Catalog, redo: &BTreeSet<(i64, i
             Some(row) => match row.state {
                 StepState::Done if redo.contains(&(version, n)) => return Action::Begin { version, n },
                 StepState::Done => {}
+                // What an earlier attempt had left in a silent node may have landed since.
+                StepState::Failed if step.kind == StepKind::Schema => return Action::Resume { version, n },
                 StepState::Queued | StepState::Failed | StepState::Undone => {
                     return Action::Begin { version, n };
                 }

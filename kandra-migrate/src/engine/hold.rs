@@ -161,7 +161,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     known
                 }
                 Action::Begin { version, n } => self.begin(version, n, known, &ledger).await?,
-                Action::Resume { version, n } => self.resume(version, n, known).await?,
+                Action::Resume { version, n } => self.resume(version, n, known, &ledger).await?,
                 Action::Repair { version } => {
                     known.push(Transition::Repair(self.entry(version).claim(&ledger)));
                     if !self.commit_with_step(known, Vec::new()).await? {
@@ -201,7 +201,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 if head.pauses(version) =>
             {
                 let reason = head.command_text();
-                let mut write = std::mem::take(known);
+                let write = std::mem::take(known);
                 // What is not begun, or is paused already, stays as it is; the command stays too, until resume.
                 if ledger.version_state(version) != VersionState::Running {
                     self.release(write).await?;
@@ -216,7 +216,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.commit(&write).await?;
                 Ok(Some(Vec::new()))
             }
-            Action::Begin { version, .. } if ledger.version_state(version) == VersionState::Queued => {
+            Action::Begin { version, .. } | Action::Resume { version, .. }
+                if ledger.version_state(version) == VersionState::Queued =>
+            {
                 let left_ms =
                     head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
                 if left_ms <= 0 {
@@ -261,11 +263,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         version: i64,
         n: i64,
         known: Vec<Transition>,
+        ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
         let step = self.entry(version).step(n);
-        let earlier =
-            self.lease.ledger().step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
+        let earlier = ledger.step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
         let mut write = known.clone();
+        if ledger.version_state(version) == VersionState::Queued {
+            write.push(Transition::Claim(self.entry(version).claim(ledger)));
+        }
         write.push(Transition::Intent(self.intent(version, step)));
         self.begun.entry(version).or_insert_with(|| self.env.clock.now());
         if !self.commit_with_step(write, known).await? {
@@ -476,13 +481,20 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Committed::Applied => Ok(true),
             Committed::CommandArrived => Ok(false),
             Committed::Conflict => {
-                self.lease.reload(Journal::Pending(self.catalog)).await?;
+                let journal = self.journal();
+                self.lease.reload(journal).await?;
                 if !known.is_empty() {
                     self.commit(&known).await?;
                 }
                 Ok(false)
             }
         }
+    }
+
+    /// The part of the journal that this run works on.
+    pub(super) fn journal(&self) -> Journal {
+        let first = self.catalog.pending(self.lease.ledger()).next();
+        first.map_or(Journal::None, |entry| Journal::From(entry.version().get()))
     }
 
     async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {

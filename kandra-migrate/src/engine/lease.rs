@@ -6,12 +6,11 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::backoff::Backoff;
-use super::catalog::Catalog;
 use super::env::Env;
 use super::halt::Halt;
 use crate::clock::Clock;
 use crate::error::Problem;
-use crate::ledger::{Cells, Key, Ledger, Takeover, Transaction, Transition, Writer};
+use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
 use crate::mutant::{Mutant, is_broken};
 use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
@@ -29,9 +28,7 @@ pub(crate) enum Committed {
 
 /// Which part of the journal a holder reads.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Journal<'a> {
-    /// That of all versions from the first pending one of this binary on.
-    Pending(&'a Catalog),
+pub(crate) enum Journal {
     /// That of all versions from this one on.
     From(i64),
     /// None of it.
@@ -71,21 +68,20 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     pub(crate) async fn prepare(
         env: Env<'a, S, C>,
         identity: Identity,
-        journal: Journal<'_>,
-        seen: Ledger,
+        journal: Journal,
+        seen: Option<Head>,
     ) -> Result<Self, Halt> {
         let mut lease = Self::new(env, identity, seen);
         lease.reload(journal).await?;
         Ok(lease)
     }
 
-    /// Takes the lease, if the head is still as it was seen, and reads what it covers. The versions in `seen` may be
-    /// older than the head: what they say is completed stays so.
+    /// Takes the lease, if the head is still as it was seen, and reads what it covers.
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
         identity: Identity,
-        journal: Journal<'_>,
-        seen: Ledger,
+        journal: Journal,
+        seen: Option<Head>,
     ) -> Result<Self, Halt> {
         let mut lease = Self::new(env, identity, seen);
         match lease.commit(&[lease.taking()]).await? {
@@ -96,7 +92,8 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         Ok(lease)
     }
 
-    fn new(env: Env<'a, S, C>, identity: Identity, ledger: Ledger) -> Self {
+    fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
+        let ledger = Ledger { head: seen, ..Ledger::default() };
         Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None }
     }
 
@@ -213,18 +210,11 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Reads head, versions and the journal, and stays the holder only if the head is still as
     /// this run left it.
-    pub(crate) async fn reload(&mut self, journal: Journal<'_>) -> Result<(), Halt> {
+    pub(crate) async fn reload(&mut self, journal: Journal) -> Result<(), Halt> {
         let give_up = self.env.clock.now() + self.env.settings.margin();
-        let from = match journal {
-            Journal::Pending(catalog) => {
-                catalog.pending(&self.ledger).next().map(|entry| entry.version().get())
-            }
-            Journal::From(version) => Some(version),
-            Journal::None => None,
-        };
-        let steps = match from {
-            Some(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
-            None => Vec::new(),
+        let steps = match journal {
+            Journal::From(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
+            Journal::None => Vec::new(),
         };
         // The head comes last: if it is still this run's, nobody has written between the slices.
         let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;

@@ -116,14 +116,7 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
     async fn edit(&self, verb: &Verb) -> Result<bool, Problem> {
         let seen = self.free_head().await?;
         let journal = verb.journal_from().map_or(Journal::None, Journal::From);
-        let mut lease = match Lease::acquire(
-            self.env,
-            self.identity.clone(),
-            journal,
-            Ledger { head: seen, ..Ledger::default() },
-        )
-        .await
-        {
+        let mut lease = match Lease::acquire(self.env, self.identity.clone(), journal, seen).await {
             Ok(lease) => lease,
             Err(Halt::Lost) => return Ok(false),
             Err(Halt::Failed(problem)) => return Err(problem),

@@ -8,7 +8,6 @@ use super::backoff::Backoff;
 use super::executor::{CodeRun, Coordinator, Drained, Executor, Send, SendError};
 use super::halt::Halt;
 use super::hold::Holder;
-use super::lease::Journal;
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::Transition;
@@ -47,7 +46,8 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     /// Runs a step, with the retries that its task asks for after definite failures.
     pub(super) async fn perform(&mut self, version: i64, step: &Step) -> Result<StepEnd, Halt> {
         if step.kind != StepKind::Schema && self.pin(version).is_none() {
-            self.lease.reload(Journal::Pending(self.catalog)).await?;
+            let journal = self.journal();
+            self.lease.reload(journal).await?;
         }
         let mut backoff = Backoff::new(RETRY_FIRST, RETRY_LONGEST);
         let mut retries = step.retries;

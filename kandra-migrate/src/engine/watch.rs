@@ -41,8 +41,8 @@ pub struct Run<'a, S, C, X> {
     report: Report,
     /// The lease that another run holds, since when it was seen unchanged.
     sighting: Option<Sighting>,
-    /// The head and the versions when they were last read.
-    versions_read: Ledger,
+    /// The frontier when the versions were last read.
+    frontier_read: Option<String>,
     /// The last epoch that had ended when this run began.
     epoch_at_start: Option<i64>,
     started: Duration,
@@ -85,7 +85,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             shutdown,
             report: Report::new(),
             sighting: None,
-            versions_read: Ledger::default(),
+            frontier_read: None,
             epoch_at_start: None,
             started: env.clock.now(),
             pace: Backoff::of_watchers(),
@@ -124,15 +124,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(Standing::Current);
             }
             // A waiting run reads the versions again only when one was completed.
-            let frontier_read = self.versions_read.head().and_then(|head| head.frontier.as_ref());
-            if self.sighting.is_some() && head.owner.is_some() && head.frontier.as_ref() == frontier_read {
+            if self.sighting.is_some() && head.owner.is_some() && head.frontier == self.frontier_read {
                 return Ok(self.standing(head, op_age));
             }
         }
         let rows = self.reader.read(Slice::Versions, ReadLevel::Quorum).await?;
         let (server_ms, op_age) = (rows.server_ms, rows.op_age());
         let ledger = self.reader.fold(rows)?;
-        self.versions_read = ledger.clone();
+        self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
         self.report.warnings = verify(&ledger, &self.catalog)?;
@@ -181,8 +180,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        let seen = Ledger { head: seen, ..self.versions_read.clone() };
-        let (identity, journal) = (self.identity.clone(), Journal::Pending(&self.catalog));
+        let identity = self.identity.clone();
+        let first = self.report.pending.first().map(|migration| migration.version.get());
+        let journal = first.map_or(Journal::None, Journal::From);
         let lease = match lapsed {
             None => Lease::prepare(self.env, identity, journal, seen).await,
             Some(_) => Lease::acquire(self.env, identity, journal, seen).await,

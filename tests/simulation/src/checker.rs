@@ -135,7 +135,8 @@ impl World {
             self.violate("each write is an operation of its own", detail);
         }
         if head.epoch == epoch + 1 {
-            if head.owner != Some(self.runs[run].owner) {
+            // Taken and given back by one write, it has no owner.
+            if head.owner.is_some_and(|owner| owner != self.runs[run].owner) {
                 let detail = format!("{} began epoch {} for another", self.name(run), head.epoch);
                 self.violate("an epoch is begun by its holder", detail);
             }
