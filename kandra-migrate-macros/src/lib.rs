@@ -14,7 +14,38 @@ use std::env;
 
 use proc_macro2::TokenStream;
 
-/// Makes an inline module a migration.
+/// Makes an inline module a migration: its plan is what its function `up` returns, its name is the module's.
+///
+/// ```ignore
+/// #[migration(version = 3)]
+/// mod split_user_name {
+///     use kandra_migrate::prelude::*;
+///
+///     fn up() -> impl IntoPlan {
+///         cql("ALTER TABLE ${keyspace}.users ADD first_name text")
+///     }
+/// }
+/// ```
+///
+/// | key | what it says |
+/// |-----|--------------|
+/// | `version = 3` | the version, from 1 to 9223372036854775807; required |
+/// | `accept = ["k1:…"]` | checksums of earlier texts of this migration that had the same effect; default: none |
+/// | `reaches_outside = "why"` | allows what is refused below, and says why; default: it is refused |
+/// | `out_of_order` | it may be applied although a higher version already is; default: it may not |
+/// | `crate = path` | where the library is, if it is renamed or passed on by another crate; default: `::kandra_migrate` |
+///
+/// It leaves `MIGRATION` in the module, as visible as the module is, and registers it.
+///
+/// # What is refused
+///
+/// A migration is closed: all that it means is in the module, so that an edit changes its checksum. Errors are
+/// paths by `crate`, by `super` above the module, and by the package's own name; the macros `include!`,
+/// `include_str!`, `include_bytes!`, `env!` and `option_env!`; and macros by a bare name that are neither the
+/// standard library's, nor defined in the module, nor imported there by name. `reaches_outside` allows them.
+///
+/// Never allowed are `#[cfg]`, `#[cfg_attr]` and `cfg!`, with which one checksum would stand for several
+/// migrations, and modules in other files.
 #[proc_macro_attribute]
 pub fn migration(
     arguments: proc_macro::TokenStream,

@@ -8,17 +8,16 @@ use scylla::client::session::Session;
 use scylla::statement::{Consistency, SerialConsistency};
 
 use crate::clock::{Dice, SystemClock};
+use crate::control::Control;
 use crate::driver::{CqlExecutor, ExecutorSettings};
-use crate::engine::{Catalog, Env, Identity, Run, Settings, Shutdown, Wait, pending, verify};
+use crate::engine::{Catalog, Env, Identity, Reader, Run, Settings, Shutdown, Wait, pending, verify};
 use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, MAIN_SCOPE};
 use crate::plan::Destination;
 use crate::registry::Registry;
 use crate::report::{PlannedMigration, Report, Status};
-use crate::store::{CqlStore, LedgerTable, ReadLevel, Slice, Store, StoreError, StoreSettings};
-
-/// The table of the ledger, in the keyspace that is migrated.
-pub const LEDGER_TABLE: &str = "kandra_migrations";
+use crate::schema::definition::LEDGER_TABLE;
+use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
 ///
@@ -59,6 +58,7 @@ pub struct Runner<'r> {
     application: Option<String>,
     serial: SerialConsistency,
     consistency: Consistency,
+    table_ids: bool,
     settings: Settings,
     shutdown: Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'r>>>,
 }
@@ -82,6 +82,7 @@ impl<'r> Runner<'r> {
             application: None,
             serial: SerialConsistency::Serial,
             consistency: Consistency::Quorum,
+            table_ids: true,
             settings: Settings::default(),
             shutdown: None,
         }
@@ -168,6 +169,16 @@ impl<'r> Runner<'r> {
         self
     }
 
+    /// Whether tables and materialized views are created with ids that the runner chooses. Default: true.
+    ///
+    /// Without them, a CREATE that lands late from a node that was stopped replaces the table that was made meanwhile,
+    /// and its rows are lost. A server that refuses ids is remembered, with a warning; this is for services that
+    /// misbehave with them.
+    pub fn table_ids(mut self, with_ids: bool) -> Self {
+        self.table_ids = with_ids;
+        self
+    }
+
     /// Stops gracefully once this future ends: no new step begins, the statement under way ends and is recorded, the
     /// lease is given back, and [`Runner::run`] returns [`KM0062`](crate::Code::Shutdown). The next run goes on at
     /// once. The crate installs no signal handler of its own.
@@ -211,7 +222,8 @@ impl<'r> Runner<'r> {
             shutdown,
             parts.table,
         );
-        let run = run.run();
+        // A run is one large state machine: on the heap, it does not weigh on its caller's future.
+        let run = Box::pin(run.run());
         let Some(stop) = stop else { return run.await };
         let stopping = async move {
             stop.await;
@@ -251,7 +263,21 @@ impl<'r> Runner<'r> {
         Ok(Status::of(&ledger, &parts.catalog))
     }
 
-    fn parts(&self) -> Result<Parts, Error> {
+    /// The verbs of an operator.
+    #[must_use]
+    pub fn control(self) -> Control<'r> {
+        Control::new(self)
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn application_name(&self) -> Option<&str> {
+        self.application.as_deref()
+    }
+
+    pub(crate) fn parts(&self) -> Result<Parts, Error> {
         self.settings.check().map_err(Problem::Config)?;
         let session_keyspace = self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
         let keyspace = self.keyspace.clone().or_else(|| session_keyspace.clone()).ok_or_else(|| {
@@ -278,6 +304,7 @@ impl<'r> Runner<'r> {
                 keyspace: keyspace.clone(),
                 consistency: self.consistency,
                 statement_timeout: self.settings.statement_timeout,
+                table_ids: self.table_ids,
                 nonce: Dice::system().nonce(),
             },
         );
@@ -295,44 +322,31 @@ impl<'r> Runner<'r> {
 
     /// The ledger as it is; an empty one where there is none.
     async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
-        let located = |problem: Problem| problem.located(&parts.destination.keyspace, &parts.table);
-        let rows = match parts.store.read(Slice::Versions, ReadLevel::Quorum).await {
-            Ok(rows) => rows,
-            Err(StoreError::Invalid(cause)) => {
-                return match parts.store.inspect().await.map_err(|error| located(Problem::of_store(error)))? {
-                    LedgerTable::TableMissing => Ok(Ledger::default()),
-                    LedgerTable::KeyspaceMissing => {
-                        Err(Problem::KeyspaceMissing { keyspace: parts.destination.keyspace.clone() }.into())
-                    }
-                    LedgerTable::OtherShape(difference) => {
-                        Err(Problem::LedgerShape { table: parts.table.clone(), difference }.into())
-                    }
-                    LedgerTable::Ready => Err(located(Problem::of_store(StoreError::Invalid(cause))).into()),
-                };
-            }
-            Err(error) => return Err(located(Problem::of_store(error)).into()),
-        };
-        Ledger::from_rows(rows.rows).map_err(|error| located(Problem::of_ledger(error)).into())
+        let dice = Dice::system();
+        let env =
+            Env { store: &parts.store, clock: parts.clock.as_ref(), dice: &dice, settings: &self.settings };
+        let (_, shutdown) = Shutdown::new();
+        let keyspace = parts.destination.keyspace.clone();
+        let reader = Reader { env, shutdown, creates: false, keyspace, table: parts.table.clone() };
+        Ok(reader.ledger(Slice::Versions, ReadLevel::Quorum).await?)
     }
 }
 
-struct Parts {
-    store: CqlStore,
-    executor: CqlExecutor,
-    clock: Arc<SystemClock>,
-    catalog: Catalog,
-    destination: Destination,
-    table: String,
+/// What a verb works with.
+pub(crate) struct Parts {
+    pub(crate) store: CqlStore,
+    pub(crate) executor: CqlExecutor,
+    pub(crate) clock: Arc<SystemClock>,
+    pub(crate) catalog: Catalog,
+    pub(crate) destination: Destination,
+    pub(crate) table: String,
 }
 
 /// Host, process and application, as the ledger and other instances' messages name this run.
-fn info(application: Option<&str>) -> String {
+pub(crate) fn info(application: Option<&str>) -> String {
     let host = std::env::var("HOSTNAME")
         .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
         .unwrap_or_else(|_| "unknown host".to_owned());
-    let mut info = format!("{} pid {}", host.trim(), std::process::id());
-    if let Some(application) = application {
-        info.push_str(&format!(" ({application})"));
-    }
-    info
+    let application = application.map(|application| format!(" ({application})")).unwrap_or_default();
+    format!("{} pid {}{application}", host.trim(), std::process::id())
 }

@@ -235,14 +235,30 @@ fn head_end(tokens: &[Token], from: usize) -> Option<usize> {
     }
 }
 
-/// Whether an invisible group's tokens mean the same without it, whatever stands around it.
+/// Whether an invisible group's tokens mean the same without it, whatever stands around it: an item or a
+/// statement, a path or a type with its arguments, or an operand with calls and fields behind it.
 pub(crate) fn binds_alike_bare(inner: &[Token]) -> bool {
-    let item = inner.first().is_some_and(|token| token.is_op("#")) || starts_item(inner);
-    let chain = |token: &Token| match token {
+    let starts_item = inner.first().is_some_and(|token| token.is_op("#")) || starts_item(inner);
+    inner.len() <= 1 || starts_item || is_chain(inner)
+}
+
+/// Angle brackets in pairs are no comparisons, which cannot be chained.
+fn is_chain(tokens: &[Token]) -> bool {
+    let mut angles = 0_usize;
+    let is_link = |token: &Token| match token {
         Token::Word(word) => !is_keyword(word) || ends_path(word),
-        Token::Op(op) => matches!(op.as_str(), "::" | "." | "?"),
-        Token::Literal(_) | Token::Group(..) => true,
-        Token::Lifetime(_) | Token::Import(_) => false,
+        Token::Op(op) => match op.as_str() {
+            "::" | "." | "?" => true,
+            "," => angles > 0,
+            "<" | "<<" => {
+                angles += op.len();
+                true
+            }
+            ">" | ">>" => angles.checked_sub(op.len()).map(|rest| angles = rest).is_some(),
+            _ => false,
+        },
+        Token::Literal(_) | Token::Lifetime(_) | Token::Group(..) => true,
+        Token::Import(_) => false,
     };
-    inner.len() <= 1 || item || inner.iter().all(chain)
+    tokens.iter().all(is_link) && angles == 0
 }

@@ -112,13 +112,14 @@ impl Scan<'_> {
         if let Some(refusal) = self.macros.refusal(trees, at) {
             match refusal {
                 macros::Refusal::Cfg => self.refuse_cfg(ident),
-                macros::Refusal::Outside(message) => self.refuse(ident.span(), &message),
+                macros::Refusal::Outside { what, instead } => self.refuse(ident.span(), &what, &instead),
             }
             return 1;
         }
         match paths::reach(trees, at, ident, place, &self.own_names) {
             Some(what) => {
-                self.refuse(ident.span(), &format!("{what} reaches outside of the migration"));
+                let what = format!("{what} reaches");
+                self.refuse(ident.span(), &what, "copy what is needed into the module");
                 paths::length(trees, at)
             }
             None => 1,
@@ -139,11 +140,11 @@ impl Scan<'_> {
         2
     }
 
-    fn refuse(&mut self, span: Span, what: &str) {
+    fn refuse(&mut self, span: Span, what: &str, instead: &str) {
         if !self.may_reach {
             let message = format!(
-                "{what}, where an edit would not change its checksum: copy what is needed into the module, \
-                 or say why not with `#[migration(…, reaches_outside = \"why\")]`"
+                "{what} outside of the migration, where an edit would not change its checksum: {instead}, \
+                 or allow it with `#[migration(…, reaches_outside = \"why\")]`"
             );
             self.errors.push(span, message);
         }
@@ -151,7 +152,7 @@ impl Scan<'_> {
 
     fn refuse_cfg(&mut self, name: &Ident) {
         let message = format!(
-            "with `{name}` one checksum would stand for more than one migration: write one that is the same \
+            "with `{name}` one checksum would stand for more than one migration: write code that is the same \
              in every build, and decide at run time"
         );
         self.errors.push(name.span(), message);

@@ -1,5 +1,7 @@
 //! What a statement does, as far as its text tells.
 
+use std::collections::HashSet;
+
 use super::change::{Object, ObjectKind, SchemaChange};
 use super::cursor::Cursor;
 use super::error::{CqlError, Fault};
@@ -118,13 +120,18 @@ impl Classification {
     /// Notes an object that lives in a keyspace.
     pub(crate) fn object(&mut self, kind: ObjectKind, name: QualifiedName) {
         let is_global = matches!(kind, ObjectKind::Keyspace | ObjectKind::Role);
-        if !is_global && name.keyspace.is_none() && !self.unqualified.contains(&name.name) {
+        if !is_global && name.keyspace.is_none() {
             self.unqualified.push(name.name.clone());
         }
-        let object = Object { kind, name };
-        if !self.objects.contains(&object) {
-            self.objects.push(object);
-        }
+        self.objects.push(Object { kind, name });
+    }
+
+    /// Each object and name once, in the order of the text.
+    fn once_each(&mut self) {
+        let mut objects = HashSet::new();
+        self.objects.retain(|object| objects.insert(object.clone()));
+        let mut names = HashSet::new();
+        self.unqualified.retain(|name| names.insert(name.clone()));
     }
 
     pub(crate) fn not_idempotent(&mut self, why: NotIdempotent) {
@@ -141,13 +148,18 @@ impl Statement {
         let mut classification = found.unwrap_or_else(|fault| {
             Classification::refuse(Refusal::Syntax(self.error(fault.kind, fault.at)))
         });
+        classification.once_each();
         classification.bind_markers = has_bind_markers(self.text(), &tokens);
         classification
     }
 }
 
 fn classify(cursor: &mut Cursor<'_>) -> Result<Classification, Fault> {
-    let first = cursor.peek().map(|token| token.text(cursor.source()).to_owned()).unwrap_or_default();
+    // What is not a word may be a value, which no message shows.
+    let Some(first) = cursor.peek().filter(|token| token.kind == TokenKind::Word) else {
+        return Err(cursor.expected("a statement"));
+    };
+    let first = first.text(cursor.source()).to_owned();
     match first.to_ascii_lowercase().as_str() {
         "insert" | "update" | "delete" | "begin" | "truncate" | "select" => data::classify(cursor),
         "create" | "alter" | "drop" | "grant" | "revoke" | "add" => ddl::classify(cursor),

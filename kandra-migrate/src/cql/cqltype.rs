@@ -53,6 +53,17 @@ impl CqlType {
         self.shape == other.shape
     }
 
+    /// Whether the scylla driver (1.9) can read the type from `system_schema`: it fails on classes and on names
+    /// in quotes.
+    pub(crate) fn is_readable_by_driver(&self) -> bool {
+        match &self.shape {
+            Shape::Named(name) => !shortest(name).starts_with('"'),
+            Shape::Generic(_, parts) => parts.iter().all(Self::is_readable_by_driver),
+            Shape::Vector(element, _) => element.is_readable_by_driver(),
+            Shape::Custom(_) => false,
+        }
+    }
+
     fn new(shape: Shape) -> Self {
         Self { frozen: false, shape }
     }

@@ -5,6 +5,7 @@ use super::classify::{Classification, Kind, NotIdempotent};
 use super::cursor::Cursor;
 use super::error::Fault;
 use super::name::fold;
+use super::statement::Statement;
 use super::token::{Token, TokenKind};
 
 /// A statement that begins with INSERT, UPDATE, DELETE, BEGIN, TRUNCATE or SELECT.
@@ -27,6 +28,24 @@ pub(crate) fn classify(cursor: &mut Cursor<'_>) -> Result<Classification, Fault>
         cursor.expect_end()?;
     }
     Ok(found)
+}
+
+/// Whether a statement removes as many rows as there are: TRUNCATE, DELETE without WHERE, and DELETE of a range
+/// that is open on one side.
+pub(crate) fn is_unbounded(statement: &Statement) -> bool {
+    let (source, tokens) = (statement.text(), statement.tokens());
+    let is_any = |token: &Token, words: &[&str]| words.iter().any(|word| token.is_word(source, word));
+    if tokens.first().is_some_and(|token| is_any(token, &["truncate"])) {
+        return true;
+    }
+    let starts = |token: &Token| is_any(token, &["insert", "update", "delete"]);
+    tokens.chunk_by(|_, next| !starts(next)).filter(|part| is_any(&part[0], &["delete"])).any(|delete| {
+        let rows = delete.split(|token| is_any(token, &["if"])).next().unwrap_or(delete);
+        let has =
+            |signs: [&str; 2]| rows.iter().any(|t| signs.iter().any(|sign| t.is_punctuation(source, sign)));
+        let is_open = has(["<", "<="]) != has([">", ">="]);
+        is_open || !rows.iter().any(|token| is_any(token, &["where"]))
+    })
 }
 
 fn truncate(cursor: &mut Cursor<'_>, found: &mut Classification) -> Result<(), Fault> {

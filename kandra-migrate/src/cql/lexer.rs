@@ -159,7 +159,7 @@ impl<'a> Lexer<'a> {
     fn punctuation(&self) -> Result<usize, Fault> {
         match self.rest() {
             [b'<' | b'>' | b'!' | b'+' | b'-', b'=', ..] | [b'.', b'.', ..] => Ok(2),
-            [sign, ..] if b"()[]{}<>=+-*/%,.;:?".contains(sign) => Ok(1),
+            [sign, ..] if is_sign(*sign) => Ok(1),
             [0, ..] => Self::fault(CqlErrorKind::Nul, self.at),
             _ => {
                 let character = self.source[self.at..].chars().next().unwrap_or_default();
@@ -180,6 +180,30 @@ impl Iterator for Lexer<'_> {
         self.failed = matches!(item, Some(Err(_)));
         item
     }
+}
+
+fn is_sign(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'(' | b')'
+            | b'['
+            | b']'
+            | b'{'
+            | b'}'
+            | b'<'
+            | b'>'
+            | b'='
+            | b'+'
+            | b'-'
+            | b'*'
+            | b'/'
+            | b'%'
+            | b','
+            | b'.'
+            | b';'
+            | b':'
+            | b'?'
+    )
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {

@@ -24,7 +24,7 @@ pub fn split(source: &str) -> Result<Vec<Piece<'_>>, CqlError> {
 }
 
 /// The text of a file, or an error that says where it is not UTF-8.
-pub fn text(bytes: &[u8]) -> Result<&str, CqlError> {
+pub fn utf8(bytes: &[u8]) -> Result<&str, CqlError> {
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         CqlError::new(CqlErrorKind::InvalidUtf8, valid, valid.len())

@@ -154,7 +154,14 @@ impl Template {
 impl Statement {
     /// The statement with its variables replaced.
     pub fn render(&self, variables: &Variables) -> Result<Self, CqlError> {
-        let rendered = Template::parse(self.text()).and_then(|template| template.render(variables));
+        let rendered = Template::parse(self.text()).and_then(|template| {
+            let text = template.render(variables)?;
+            // A value can be one that no text of CQL holds, such as a name with a NUL.
+            match Lexer::new(&text).find_map(Result::err) {
+                Some(fault) => Err(fault.within(&text)),
+                None => Ok(text),
+            }
+        });
         rendered.map(|text| self.with_text(text)).map_err(|error| error.moved_to(self.origin()))
     }
 }

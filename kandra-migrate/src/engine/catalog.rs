@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::Problem;
-use crate::ledger::{Claim, Ledger, frontier};
+use crate::ledger::{Claim, Ledger, VersionRow, frontier};
 use crate::migration::{Migration, Version};
 use crate::plan::{Destination, Step, Steps};
 
@@ -15,7 +15,7 @@ pub struct Catalog {
 
 /// One migration; its plan is compiled only once it is known to be pending.
 #[derive(Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub(crate) migration: &'static Migration,
     steps: Option<Steps>,
 }
@@ -102,11 +102,19 @@ impl Catalog {
         )
     }
 
-    /// The digest over what is completed once `version` is: names and checksums as this binary has them, and as
-    /// stored where it does not have them.
+    /// The digest over what is completed: names and checksums as this binary has them, and as stored where it does
+    /// not have them.
+    pub(crate) fn frontier_of(&self, ledger: &Ledger) -> String {
+        self.frontier_over(ledger.versions().filter(|row| ledger.is_completed(row.version)))
+    }
+
+    /// The same, once `version` is completed too.
     pub(crate) fn frontier_with(&self, ledger: &Ledger, version: i64) -> String {
-        let completed =
-            ledger.versions().filter(|row| row.version == version || ledger.is_completed(row.version));
+        let completed = |row: &&VersionRow| row.version == version || ledger.is_completed(row.version);
+        self.frontier_over(ledger.versions().filter(completed))
+    }
+
+    fn frontier_over<'a>(&'a self, completed: impl Iterator<Item = &'a VersionRow>) -> String {
         frontier(completed.map(|row| match self.get(row.version) {
             Some(entry) => (row.version, entry.name(), entry.migration.checksum()),
             None => (row.version, row.name.as_str(), row.checksum.as_str()),

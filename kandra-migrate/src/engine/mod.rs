@@ -9,24 +9,30 @@ mod executor;
 mod halt;
 mod hold;
 mod lease;
+mod operator;
 mod patience;
 mod perform;
 mod reader;
 mod settings;
 mod shutdown;
 mod sighting;
+mod verbs;
 mod verify;
 mod watch;
 
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Entry};
+pub use catalog::Catalog;
+pub(crate) use catalog::Entry;
 pub use env::Env;
 pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 pub use lease::Identity;
+pub(crate) use operator::Operator;
+pub(crate) use reader::Reader;
 pub use settings::{Settings, Wait};
 pub use shutdown::Shutdown;
+pub(crate) use verbs::Verb;
 pub(crate) use verify::verify;
 pub use watch::Run;
 pub(crate) use watch::pending;

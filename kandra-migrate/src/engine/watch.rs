@@ -9,7 +9,7 @@ use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
-use super::lease::{Identity, Lease};
+use super::lease::{Identity, Journal, Lease};
 use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
@@ -77,7 +77,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let keyspace = destination.keyspace.clone();
         Self {
             env,
-            reader: Reader { env, shutdown: shutdown.clone(), keyspace, table },
+            reader: Reader { env, shutdown: shutdown.clone(), creates: true, keyspace, table },
             executor,
             identity,
             catalog,
@@ -104,11 +104,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         loop {
             let ended = match self.look().await? {
                 Standing::Current => true,
-                Standing::Free(seen) => self.try_to_lead(seen, Duration::ZERO).await?,
-                Standing::Lapsed(seen, sighting) => {
-                    let landed_by = sighting.sent_until() + self.env.settings.drain_data;
-                    self.try_to_lead(Some(seen), landed_by).await?
-                }
+                Standing::Free(seen) => self.try_to_lead(seen, None).await?,
+                Standing::Lapsed(seen, sighting) => self.try_to_lead(Some(seen), Some(sighting)).await?,
                 Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
                 Standing::Held => self.wait().await?,
             };
@@ -171,11 +168,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     }
 
     /// Takes the lease, if it is still as it was seen, and works. False where everything has to be looked at anew.
-    async fn try_to_lead(
-        &mut self,
-        seen: Option<Head>,
-        data_in_flight_until: Duration,
-    ) -> Result<bool, Problem> {
+    async fn try_to_lead(&mut self, seen: Option<Head>, lapsed: Option<Sighting>) -> Result<bool, Problem> {
         if self.shutdown.is_requested() {
             return Err(Problem::Shutdown);
         }
@@ -187,8 +180,18 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        match Lease::acquire(self.env, self.identity.clone(), &self.catalog, seen).await {
-            Ok(lease) => self.lead(lease, data_in_flight_until).await,
+        let identity = self.identity.clone();
+        let first = self.report.pending.first().map(|migration| migration.version.get());
+        let journal = first.map_or(Journal::None, Journal::From);
+        let lease = match lapsed {
+            None => Lease::prepare(self.env, identity, journal, seen).await,
+            Some(_) => Lease::acquire(self.env, identity, journal, seen).await,
+        };
+        // What a lapsed holder sent, it sent before its own deadline.
+        let landed_by =
+            lapsed.map_or(Duration::ZERO, |lapsed| lapsed.sent_until() + self.env.settings.drain_data);
+        match lease {
+            Ok(lease) => self.lead(lease, landed_by).await,
             Err(Halt::Lost) => Ok(false),
             Err(Halt::Failed(problem)) => Err(problem),
         }
@@ -199,12 +202,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         lease: Lease<'a, S, C>,
         data_in_flight_until: Duration,
     ) -> Result<bool, Problem> {
-        tracing::info!(keyspace = self.destination.keyspace, "holds the lease");
         let mut holder =
             Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
         let worked = holder.work().await;
         self.report.applied.extend_from_slice(holder.applied());
         self.report.pending = pending(&self.catalog, holder.ledger());
+        self.report.warnings.extend_from_slice(holder.warnings());
         self.report.warnings.extend(self.executor.advice().await);
         match worked {
             Ok(()) => {
@@ -212,7 +215,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 Ok(true)
             }
             Err(Halt::Lost) => {
-                tracing::warn!(keyspace = self.destination.keyspace, "has lost the lease");
+                tracing::info!(keyspace = self.destination.keyspace, "another run has the lease");
                 Ok(false)
             }
             Err(Halt::Failed(problem)) => Err(problem),
@@ -235,7 +238,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         if waited >= limit {
             return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
-        let pause = self.pace.pause(self.env.dice).min(limit - waited);
+        let pause = self.pace.pause(self.env.dice).min(limit.saturating_sub(waited));
         // To the exact lapse, and not a busy loop where that has just been missed.
         let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
         self.sleep(pause.min(lapse)).await
@@ -257,8 +260,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 
     async fn sleep(&self, pause: Duration) -> Result<bool, Problem> {
         tokio::select! {
-            () = self.env.clock.sleep(pause) => Ok(false),
+            biased;
             () = self.shutdown.requested() => Err(Problem::Shutdown),
+            () = self.env.clock.sleep(pause) => Ok(false),
         }
     }
 

@@ -108,6 +108,8 @@ codes! {
     BackingOff = km0054 "0054",
     /// An operator holds back what is not begun yet.
     OnHold = km0055 "0055",
+    /// An operator's verb does not fit the state.
+    VerbRefused = km0056 "0056",
     /// Another instance holds the lease, and this run does not wait.
     Held = km0060 "0060",
     /// The wait for another instance took too long.

@@ -112,6 +112,9 @@ pub(crate) enum Problem {
     #[error("nothing is begun for another {}, by an operator's hold: {reason}", human(*.left))]
     OnHold { left: Duration, reason: String },
 
+    #[error("{verb} is refused: {why}")]
+    VerbRefused { verb: &'static str, why: String },
+
     #[error("{holder} is migrating")]
     Held { holder: String },
     #[error("waited {} for {holder}, which is still migrating", human(*.waited))]
@@ -157,6 +160,7 @@ impl Problem {
             Self::FailedElsewhere { .. } => Code::FailedElsewhere,
             Self::BackingOff { .. } => Code::BackingOff,
             Self::OnHold { .. } => Code::OnHold,
+            Self::VerbRefused { .. } => Code::VerbRefused,
             Self::Held { .. } => Code::Held,
             Self::WaitedTooLong { .. } => Code::WaitedTooLong,
             Self::Shutdown => Code::Shutdown,
@@ -265,6 +269,7 @@ impl Problem {
             Self::BackingOff { .. } => {
                 "correct the cause: an edited migration is tried at once, an unchanged one after that time".to_owned()
             }
+            Self::VerbRefused { .. } => "look at the status, then choose the verb that fits it".to_owned(),
             Self::OnHold { .. } => "wait, or take the hold back with resume".to_owned(),
             Self::Held { .. } | Self::WaitedTooLong { .. } => {
                 "wait for that instance; if it is gone, its lease lapses by itself and the next start takes over".to_owned()

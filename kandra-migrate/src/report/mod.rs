@@ -1,11 +1,13 @@
 //! What a run has done, would do, and has found.
 
+mod audit;
 mod planned;
 mod status;
 
 use std::fmt;
 use std::time::Duration;
 
+pub use audit::AuditEvent;
 pub use planned::{PlannedMigration, PlannedStep};
 pub use status::{MigrationStatus, Status};
 

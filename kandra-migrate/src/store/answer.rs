@@ -95,38 +95,35 @@ mod tests {
     const OP: Uuid = Uuid::from_u128(1);
     const CMD_OP: Uuid = Uuid::from_u128(2);
 
-    fn yes() -> Option<CqlValue> {
-        Some(CqlValue::Boolean(true))
+    type Cell = Option<CqlValue>;
+
+    const YES: Cell = Some(CqlValue::Boolean(true));
+    const NO: Cell = Some(CqlValue::Boolean(false));
+
+    fn text(value: &str) -> CqlValue {
+        CqlValue::Text(value.to_owned())
     }
 
-    fn no() -> Option<CqlValue> {
-        Some(CqlValue::Boolean(false))
+    fn uuid(value: Uuid) -> CqlValue {
+        CqlValue::Uuid(value)
     }
 
-    fn text(value: &str) -> Option<CqlValue> {
-        Some(CqlValue::Text(value.to_owned()))
-    }
-
-    fn uuid(value: Uuid) -> Option<CqlValue> {
-        Some(CqlValue::Uuid(value))
-    }
-
-    fn key_of(scope: &str, kind: i8, version: i64) -> Vec<Option<CqlValue>> {
+    fn key_of(scope: &str, kind: i8, version: i64) -> Vec<Cell> {
         let number = |value| Some(CqlValue::BigInt(value));
-        vec![text("shop"), text(scope), Some(CqlValue::TinyInt(kind)), number(version), number(0)]
+        vec![
+            text("shop").into(),
+            text(scope).into(),
+            Some(CqlValue::TinyInt(kind)),
+            number(version),
+            number(0),
+        ]
     }
 
     const KEYED: [&str; 9] =
         ["[applied]", "keyspace_name", "scope", "kind", "version", "n", "cmd_op", "op", "name"];
 
-    fn keyed(
-        scope: &str,
-        kind: i8,
-        version: i64,
-        cmd_op: Option<CqlValue>,
-        op: Option<CqlValue>,
-    ) -> Vec<Option<CqlValue>> {
-        [vec![no()], key_of(scope, kind, version), vec![cmd_op, op, None]].concat()
+    fn keyed(scope: &str, kind: i8, version: i64, cmd_op: Cell, op: Cell) -> Vec<Cell> {
+        [vec![NO], key_of(scope, kind, version), vec![cmd_op, op, None]].concat()
     }
 
     fn head(answer: &Answer) -> Option<(Option<Uuid>, Option<Uuid>)> {
@@ -141,24 +138,24 @@ mod tests {
 
     #[test]
     fn applied() {
-        let answer = answer(&Grid::of(&["[applied]"], [vec![yes()]]), "main").expect("an answer");
+        let answer = answer(&Grid::of(&["[applied]"], [vec![YES]]), "main").expect("an answer");
         assert_eq!(answer, Answer { applied: true, head: None });
     }
 
     #[test]
     fn rejected_single_statement_has_the_condition_columns() {
         // The order of the columns is not that of the condition.
-        let grid = Grid::of(&["[applied]", "cmd_op", "op"], [vec![no(), uuid(CMD_OP), uuid(OP)]]);
+        let grid = Grid::of(&["[applied]", "cmd_op", "op"], [vec![NO, uuid(CMD_OP).into(), uuid(OP).into()]]);
         assert_eq!(rejected(&grid), Some((Some(OP), Some(CMD_OP))));
-        let grid = Grid::of(&["[applied]", "op", "cmd_op"], [vec![no(), uuid(OP), None]]);
+        let grid = Grid::of(&["[applied]", "op", "cmd_op"], [vec![NO, uuid(OP).into(), None]]);
         assert_eq!(rejected(&grid), Some((Some(OP), None)));
     }
 
     #[test]
     fn rejected_and_the_head_does_not_exist() {
-        assert_eq!(rejected(&Grid::of(&["[applied]"], [vec![no()]])), None);
+        assert_eq!(rejected(&Grid::of(&["[applied]"], [vec![NO]])), None);
         // ScyllaDB: nulls.
-        assert_eq!(rejected(&Grid::of(&["[applied]", "op", "cmd_op"], [vec![no(), None, None]])), None);
+        assert_eq!(rejected(&Grid::of(&["[applied]", "op", "cmd_op"], [vec![NO, None, None]])), None);
     }
 
     #[test]
@@ -166,8 +163,8 @@ mod tests {
         let version_first = Grid::of(
             &KEYED,
             [
-                keyed("@schema", 0, 0, None, uuid(Uuid::from_u128(9))),
-                keyed("main", 0, 0, uuid(CMD_OP), uuid(OP)),
+                keyed("@schema", 0, 0, None, uuid(Uuid::from_u128(9)).into()),
+                keyed("main", 0, 0, uuid(CMD_OP).into(), uuid(OP).into()),
                 keyed("main", 1, 7, None, None),
             ],
         );
@@ -182,11 +179,11 @@ mod tests {
 
     #[test]
     fn scylla_returns_a_row_for_each_statement() {
-        let absent = [vec![no()], vec![None; 8]].concat();
-        let grid = Grid::of(&KEYED, [keyed("main", 0, 0, None, uuid(OP)), absent.clone(), absent]);
+        let absent = [vec![NO], vec![None; 8]].concat();
+        let grid = Grid::of(&KEYED, [keyed("main", 0, 0, None, uuid(OP).into()), absent.clone(), absent]);
         assert_eq!(rejected(&grid), Some((Some(OP), None)));
 
-        let before = [vec![yes()], key_of("main", 0, 0), vec![None, uuid(OP), None]].concat();
+        let before = [vec![YES], key_of("main", 0, 0), vec![None, uuid(OP).into(), None]].concat();
         let applied = answer(&Grid::of(&KEYED, [before.clone(), before]), "main").expect("an answer");
         assert_eq!(applied, Answer { applied: true, head: None });
     }
@@ -194,7 +191,7 @@ mod tests {
     #[test]
     fn no_applied_is_no_answer() {
         assert!(answer(&Grid::of(&["[applied]"], []), "main").is_err());
-        assert!(answer(&Grid::of(&["op"], [vec![uuid(OP)]]), "main").is_err());
+        assert!(answer(&Grid::of(&["op"], [vec![uuid(OP).into()]]), "main").is_err());
         assert!(answer(&Grid::of(&["[applied]"], [vec![None]]), "main").is_err());
     }
 
@@ -207,7 +204,7 @@ mod tests {
             Some(CqlValue::TinyInt(0)),
             number(0),
             number(0),
-            uuid(OP),
+            uuid(OP).into(),
             None,
             None,
             server_ms,
@@ -220,7 +217,7 @@ mod tests {
             number(7),
             number(0),
             None,
-            text("users"),
+            text("users").into(),
             started,
             None,
             None,

@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use scylla::client::session::Session;
 use scylla::deserialize::row::DeserializeRow;
-use scylla::errors::{ExecutionError, PrepareError};
-use scylla::frame::response::result::{CollectionType, ColumnType};
+use scylla::errors::ExecutionError;
+use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType};
 use scylla::policies::retry::DefaultRetryPolicy;
 use scylla::response::PagingState;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::unprepared::Statement;
 use thiserror::Error;
 
 use super::guard::Permit;
@@ -28,6 +29,10 @@ use crate::store::literal;
 
 /// Statements that a task keeps prepared. A task that has more puts values into their text.
 const PREPARED_MAX: usize = 256;
+
+/// The driver prepares on all nodes and waits for a stopped one until it finds that its connection is dead: with the
+/// default keepalive, twice a statement timeout.
+const PREPARE_ATTEMPTS_MAX: u32 = 3;
 
 /// Longest text of a checkpoint, in bytes: it is written again and again.
 const CHECKPOINT_BYTES_MAX: usize = 4096;
@@ -76,7 +81,7 @@ struct StatementFailed<E: std::error::Error + 'static> {
 }
 
 #[derive(Debug, Error)]
-#[error("preparing took longer than {}", crate::report::human(*.0))]
+#[error("no node answered to PREPARE within {}, {PREPARE_ATTEMPTS_MAX} times", crate::report::human(*.0))]
 struct PrepareTimeout(Duration);
 
 impl TaskContext {
@@ -237,16 +242,13 @@ impl TaskContext {
         let session_keyspace = session_keyspace.as_ref().map(|keyspace| keyspace.as_str());
         let checked =
             Checked::of(cql, &parts.keyspace, session_keyspace).map_err(|error| failed(cql, error))?;
-        let timeout = parts.statement_timeout;
-        let mut statement = parts.database.statement(checked.text.as_str(), parts.consistency, timeout);
+        let text = checked.text.as_str();
+        let mut statement = parts.database.statement(text, parts.consistency, parts.statement_timeout);
         if checked.is_read() {
             statement.set_is_idempotent(true);
             statement.set_retry_policy(Some(Arc::new(DefaultRetryPolicy::new())));
         }
-        // The driver has no limit for it.
-        let preparing = tokio::time::timeout(timeout, self.session().prepare(statement)).await;
-        let preparing = preparing.map_err(|_| failed(cql, PrepareTimeout(timeout)))?;
-        let mut statement = preparing.map_err(|error: PrepareError| failed(cql, error))?;
+        let mut statement = self.ask_to_prepare(cql, statement).await?;
 
         let bound = statement.get_variable_col_specs();
         let binds_list = bound.iter().any(|spec| is_list(spec.typ()));
@@ -254,13 +256,24 @@ impl TaskContext {
         for table in checked.ambiguous_tables(binds_list) {
             columns.extend(self.columns(table).await.map_err(|error| failed(cql, error))?);
         }
-        let names: Vec<_> = bound.iter().map(|spec| spec.name()).collect();
+        let names: Vec<_> = bound.iter().map(ColumnSpec::name).collect();
         let manner =
             checked.manner(parts.idempotent, &columns, &names).map_err(|error| failed(cql, error))?;
         if manner.takes_timestamp {
             statement.set_timestamp(parts.timestamp_us);
         }
         Ok(Prepared { statement, manner })
+    }
+
+    async fn ask_to_prepare(&self, cql: &str, statement: Statement) -> Result<PreparedStatement, TaskError> {
+        let timeout = self.0.parts.statement_timeout;
+        for _ in 0..PREPARE_ATTEMPTS_MAX {
+            let preparing = self.session().prepare(statement.clone());
+            if let Ok(prepared) = tokio::time::timeout(timeout, preparing).await {
+                return prepared.map_err(|error| failed(cql, error));
+            }
+        }
+        Err(failed(cql, PrepareTimeout(timeout)))
     }
 
     async fn columns(&self, table: &QualifiedName) -> Result<Vec<Column>, ExecutionError> {

@@ -34,5 +34,7 @@ pub async fn keyspace(prefix: &str, nodes: u8) -> (Arc<Session>, String) {
 /// Prints the crate's own events where `RUST_LOG` asks for them.
 pub fn log() {
     // Another test of the same binary may have been first.
-    let _ = tracing_subscriber::fmt().with_env_filter(tracing_subscriber::EnvFilter::from_default_env()).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .try_init();
 }

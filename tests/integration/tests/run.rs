@@ -10,7 +10,8 @@ use kandra_migrate::{Outcome, Registry, Runner, migration};
 mod create_users {
     use kandra_migrate::prelude::*;
     fn up() -> impl IntoPlan {
-        cql("CREATE TABLE ${keyspace}.users (id bigint PRIMARY KEY, name text)").undo("DROP TABLE ${keyspace}.users")
+        cql("CREATE TABLE ${keyspace}.users (id bigint PRIMARY KEY, name text)")
+            .undo("DROP TABLE ${keyspace}.users")
     }
 }
 

@@ -53,8 +53,8 @@ pub(super) struct Macros {
 pub(super) enum Refusal {
     /// `cfg!` or `cfg_select!`, whatever it is called.
     Cfg,
-    /// What it does, to be followed by what is wrong with that.
-    Outside(String),
+    /// What it does outside of the migration, and what to write instead.
+    Outside { what: String, instead: String },
 }
 
 impl Macros {
@@ -80,20 +80,19 @@ impl Macros {
         if is_standard && (original == "cfg" || original == "cfg_select") {
             return Some(Refusal::Cfg);
         }
+        let outside =
+            |what: String, instead: &str| Some(Refusal::Outside { what, instead: instead.to_owned() });
         if is_standard && OF_FILES.contains(&original) {
-            return Some(Refusal::Outside(format!("`{name}!` reads a file outside of the migration")));
+            return outside(format!("`{name}!` reads a file"), "copy what is needed into the module");
         }
         if is_standard && OF_ENVIRONMENT.contains(&original) {
-            return Some(Refusal::Outside(format!(
-                "`{name}!` reads the environment outside of the migration"
-            )));
+            return outside(format!("`{name}!` reads the environment"), "write the value in its place");
         }
-        let is_known = STANDARD.iter().chain(&OURS).any(|known| name == *known);
-        (is_bare && !is_known && !self.own.contain(&name)).then(|| {
-            Refusal::Outside(format!(
-                "`{name}!` is found by what surrounds the migration (if a crate has it, write `krate::{name}!`)"
-            ))
-        })
+        if !is_bare || STANDARD.iter().chain(&OURS).any(|known| name == *known) || self.own.contain(&name) {
+            return None;
+        }
+        let instead = format!("write `krate::{name}!` if a crate has it, copy it into the module");
+        outside(format!("`{name}!` is defined"), &instead)
     }
 
     /// The path that a path stands for, if its first name is imported.

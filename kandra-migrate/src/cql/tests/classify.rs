@@ -244,6 +244,7 @@ fn refusals_say_why() {
     assert_eq!(classified("ALTER TABLE t ALTER a TYPE text").refused, Some(Refusal::AlterType));
     assert_eq!(classified("ALTER TYPE t ALTER a TYPE text").refused, Some(Refusal::AlterType));
     for (source, expected, found, column) in [
+        ("'secret'", "a statement", "a string", 1),
         ("CREATE TABLE t (a int PRIMARY KEY", "`,` or `)`", "the end", 34),
         ("CREATE TABLE t a int", "`(`", "`a`", 16),
         ("CREATE TABLE t (a int) DROP TABLE u", "the end of the statement", "`DROP`", 24),

@@ -1,6 +1,6 @@
 //! What cannot be split, where, and what is shown of it.
 
-use crate::cql::{CqlErrorKind, one, split, text};
+use crate::cql::{CqlErrorKind, one, split, utf8};
 
 fn error_of(source: &str) -> (CqlErrorKind, usize, usize) {
     let error = split(source).expect_err(source);
@@ -84,12 +84,12 @@ fn one_statement_is_one() {
 
 #[test]
 fn a_file_is_utf8() {
-    assert_eq!(text("a é".as_bytes()).unwrap(), "a é");
-    let error = text(b"CREATE TABLE t (\n  a int, \xff int)").unwrap_err();
+    assert_eq!(utf8("a é".as_bytes()).unwrap(), "a é");
+    let error = utf8(b"CREATE TABLE t (\n  a int, \xff int)").unwrap_err();
     assert_eq!(*error.kind(), CqlErrorKind::InvalidUtf8);
     assert_eq!((error.line(), error.column()), (2, 10));
     assert_eq!(error.excerpt(), "  a int, ");
-    let utf16 = text(b"\xff\xfeC\0R\0").unwrap_err();
+    let utf16 = utf8(b"\xff\xfeC\0R\0").unwrap_err();
     assert_eq!((utf16.line(), utf16.column()), (1, 1));
 }
 

@@ -3,6 +3,7 @@ mod ddl;
 mod digest;
 mod errors;
 mod identity;
+mod lint;
 mod mask;
 mod properties;
 mod split;

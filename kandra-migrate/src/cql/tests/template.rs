@@ -48,6 +48,15 @@ fn errors_of_a_statement_are_at_their_place_in_the_script() {
 }
 
 #[test]
+fn a_value_that_is_no_cql_is_an_error() {
+    let statement = one("DROP TABLE ${keyspace}.t").unwrap();
+    for (name, kind) in [("a\0b", CqlErrorKind::Nul), ("a${b}", CqlErrorKind::VariableInName)] {
+        assert_eq!(*statement.render(&Variables::keyspace(name)).unwrap_err().kind(), kind);
+    }
+    assert_eq!(statement.render(&Variables::keyspace("a\";b")).unwrap().text(), "DROP TABLE \"a\"\";b\".t");
+}
+
+#[test]
 fn variables_are_named_once_in_order() {
     let template = Template::parse("${b} ${a} ${b} '${c}' -- ${d}").unwrap();
     assert_eq!(template.variables(), ["b", "a"]);

@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Dice};
 use crate::engine::{
-    Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
-    Settings, Shutdown,
+    Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Operator, Run, Send,
+    SendError, Settings, Shutdown, Verb,
 };
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, Transaction};
 use crate::migration::{Migration, Source};
 use crate::plan::{Destination, Plan};
@@ -232,6 +232,7 @@ pub(super) const fn migration(
         version,
         name,
         checksum,
+        also: &[],
         accept: &[],
         reaches_outside: None,
         out_of_order: false,
@@ -251,6 +252,20 @@ pub(super) fn settings() -> Settings {
 pub(super) async fn run(world: &Arc<World>, migrations: &[&'static Migration]) -> Result<Report, Error> {
     let (_keep, shutdown) = Shutdown::new();
     run_with(world, migrations, settings(), shutdown).await
+}
+
+/// An operator's verb.
+pub(super) async fn operate(
+    world: &Arc<World>,
+    migrations: &[&'static Migration],
+    verb: Verb,
+) -> Result<(), Problem> {
+    let (clock, dice, settings) = (PausedClock(Instant::now()), Dice::system(), settings());
+    let env = Env { store: world, clock: &clock, dice: &dice, settings: &settings };
+    let catalog = Catalog::new(migrations, None);
+    let identity =
+        Identity { owner: dice.nonce(), info: "operator".to_owned(), reason: Some("a test".to_owned()) };
+    Operator::new(env, identity, &catalog, "shop".to_owned(), "table".to_owned()).carry_out(&verb).await
 }
 
 /// A run with other settings.

@@ -1,6 +1,6 @@
 //! Whether the effect of a schema statement is there, judged by `system_schema` and not by error texts.
 //!
-//! Statements with IF [NOT] EXISTS are judged like those without: over an object of another shape they do
+//! Statements with IF (NOT) EXISTS are judged like those without: over an object of another shape they do
 //! nothing and say nothing.
 
 mod difference;

@@ -161,7 +161,8 @@ fn table_u() -> TableSchema {
 fn view_v() -> ViewSchema {
     ViewSchema {
         base: "t".to_owned(),
-        where_clause: "a IS NOT NULL AND b IS NOT NULL AND c > 5 AND \"J j\" IS NOT NULL".to_owned(),
+        where_clause: "a IS NOT NULL AND b IS NOT NULL AND c > 5 AND d = 'it's' AND \"J j\" IS NOT NULL"
+            .to_owned(),
         include_all_columns: false,
         table: TableSchema {
             columns: columns(&[

@@ -76,8 +76,8 @@ fn indexes() {
 #[test]
 fn views() {
     is_there(&[
-        "CREATE MATERIALIZED VIEW s.v AS SELECT e FROM s.t WHERE \"J j\" IS NOT NULL and B is not null AND a IS NOT NULL AND c>5 PRIMARY KEY (\"J j\", a, b) WITH CLUSTERING ORDER BY (a DESC)",
-        "CREATE MATERIALIZED VIEW s.all AS SELECT * FROM s.u WHERE a IS NOT NULL AND b IS NOT NULL PRIMARY KEY ((b), a) WITH ID = '5bc52802-de25-35ed-aeab-188eecebb0cc'",
+        "CREATE MATERIALIZED VIEW s.v AS SELECT e FROM s.t WHERE a IS NOT NULL and B is not null AND c>5 AND d = 'it''s' AND \"J j\" IS NOT NULL PRIMARY KEY (\"J j\", a, b) WITH CLUSTERING ORDER BY (a DESC)",
+        "CREATE MATERIALIZED VIEW s.all AS SELECT * FROM s.u WHERE b IS NOT NULL AND \"a\" IS NOT NULL PRIMARY KEY ((b), a) WITH ID = '5bc52802-de25-35ed-aeab-188eecebb0cc'",
         "DROP MATERIALIZED VIEW s.none",
     ]);
     is_absent(&[
@@ -87,8 +87,8 @@ fn views() {
     is_other(&[
         (
             "CREATE MATERIALIZED VIEW s.all AS SELECT a, b FROM s.u WHERE a IS NOT NULL AND b > 0x01 PRIMARY KEY (a, b)",
-            "key (a), b, where a is not null, b > 0x01, columns a, b",
-            "key (b), a, where a is not null, b is not null, columns *",
+            "key (a), b, where a is not null and b > 0x01, columns a, b",
+            "key (b), a, where a IS NOT NULL AND b IS NOT NULL, columns *",
         ),
         (
             "CREATE MATERIALIZED VIEW s.all AS SELECT * FROM s.t WHERE a IS NOT NULL AND b IS NOT NULL PRIMARY KEY (b, a) WITH CLUSTERING ORDER BY (a DESC)",

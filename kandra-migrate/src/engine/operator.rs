@@ -1,0 +1,199 @@
+//! What operators do: commands, which a live holder obeys, and edits, which need the lease.
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::backoff::Backoff;
+use super::catalog::Catalog;
+use super::env::Env;
+use super::halt::Halt;
+use super::lease::{Identity, Journal, Lease};
+use super::reader::Reader;
+use super::shutdown::Shutdown;
+use super::sighting::{Sighting, lease_of};
+use super::verbs::{Order, Verb};
+use crate::clock::Clock;
+use crate::error::Problem;
+use crate::ledger::{Command, Event, Head, Ledger, Transaction, Transition, Writer};
+use crate::store::{Answer, ReadLevel, Slice, Store, StoreError};
+
+/// Most rows that one conditional write changes: a batch has its limit.
+const ROWS_MAX: usize = 90;
+
+/// An operator at one ledger.
+pub(crate) struct Operator<'a, S, C> {
+    env: Env<'a, S, C>,
+    reader: Reader<'a, S, C>,
+    identity: Identity,
+    catalog: &'a Catalog,
+}
+
+impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
+    /// An operator; `keyspace` and `table` are for messages.
+    pub(crate) fn new(
+        env: Env<'a, S, C>,
+        identity: Identity,
+        catalog: &'a Catalog,
+        keyspace: String,
+        table: String,
+    ) -> Self {
+        let (_, shutdown) = Shutdown::new();
+        Self { env, reader: Reader { env, shutdown, creates: false, keyspace, table }, identity, catalog }
+    }
+
+    /// The newest events, oldest first.
+    pub(crate) async fn events(&self, rows_max: i32) -> Result<Vec<Event>, Problem> {
+        let rows = self.reader.read(Slice::Events { rows_max }, ReadLevel::Quorum).await?.rows;
+        Ok(rows.iter().map(|(key, cells)| Event::from_cells(key.n, cells)).collect())
+    }
+
+    /// Carries out a verb, or says why not and changes nothing.
+    pub(crate) async fn carry_out(&mut self, verb: &Verb) -> Result<(), Problem> {
+        // Of all verbs, only this one is for keyspaces that were never migrated.
+        self.reader.creates = matches!(verb, Verb::Baseline(_));
+        let begun = self.env.clock.now();
+        let mut backoff = Backoff::of_writes();
+        loop {
+            let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
+            let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());
+            let ledger = self.with_journal(self.reader.fold(rows)?, verb.journal_from()).await?;
+            let carried_out = match verb.order(&ledger, self.catalog, server_ms)? {
+                Order::Command(command) => self.give(&ledger, &command, verb, begun).await?,
+                Order::Edit(_) => self.edit(verb).await?,
+            };
+            if carried_out {
+                return Ok(());
+            }
+            self.check_time(begun)?;
+            self.env.clock.sleep(backoff.pause(self.env.dice)).await;
+        }
+    }
+
+    /// Gives a command: it needs no lease, and whoever holds it obeys before the next step. False where another write
+    /// came first.
+    async fn give(
+        &self,
+        ledger: &Ledger,
+        command: &Command,
+        verb: &Verb,
+        begun: Duration,
+    ) -> Result<bool, Problem> {
+        let nonce = self.env.dice.nonce();
+        let reason = self.identity.reason.as_deref().unwrap_or("no reason given");
+        let writer = Writer {
+            owner: self.identity.owner,
+            info: self.identity.info.clone(),
+            reason: self.identity.reason.clone(),
+            wall_ms: self.env.clock.wall_ms(),
+        };
+        match ledger.command(&writer, nonce, command, reason) {
+            Some(write) => self.send(&write, nonce, begun).await,
+            None => Err(verb.refused("nothing was ever run here: there is no ledger yet")),
+        }
+    }
+
+    async fn send(&self, write: &Transaction, nonce: Uuid, begun: Duration) -> Result<bool, Problem> {
+        let mut backoff = Backoff::of_writes();
+        loop {
+            match self.env.store.apply(write).await {
+                Ok(Answer { applied: true, .. }) => return Ok(true),
+                // An attempt whose answer was lost may have applied it.
+                Ok(Answer { applied: false, .. }) => {
+                    let ledger = self.reader.ledger(Slice::Head, ReadLevel::Serial).await?;
+                    return Ok(ledger.head().is_some_and(|head| head.cmd_op == Some(nonce)));
+                }
+                Err(StoreError::Unknown(_) | StoreError::Passing(_)) => {
+                    self.check_time(begun)?;
+                    self.env.clock.sleep(backoff.pause(self.env.dice)).await;
+                }
+                Err(error) => return Err(self.reader.located(Problem::of_store(error))),
+            }
+        }
+    }
+
+    /// Edits the ledger as its holder; refused while a live run is. False where another run took the lease first.
+    async fn edit(&self, verb: &Verb) -> Result<bool, Problem> {
+        let seen = self.free_head().await?;
+        let journal = verb.journal_from().map_or(Journal::None, Journal::From);
+        let mut lease = match Lease::acquire(self.env, self.identity.clone(), journal, seen).await {
+            Ok(lease) => lease,
+            Err(Halt::Lost) => return Ok(false),
+            Err(Halt::Failed(problem)) => return Err(problem),
+        };
+        let order = verb.order(lease.ledger(), self.catalog, self.env.clock.wall_ms());
+        let written = match order {
+            Ok(Order::Edit(edits)) => self.write(&mut lease, &edits).await,
+            // It stood otherwise a moment ago.
+            Ok(Order::Command(_)) => lease.commit(&[Transition::Release]).await.map(|_| false),
+            Err(problem) => {
+                if lease.commit(&[Transition::Release]).await.is_err() {
+                    tracing::warn!("the lease could not be given back and will lapse");
+                }
+                return Err(problem);
+            }
+        };
+        match written {
+            Ok(done) => Ok(done),
+            Err(Halt::Lost) => Ok(false),
+            Err(Halt::Failed(problem)) => Err(problem),
+        }
+    }
+
+    async fn write(&self, lease: &mut Lease<'a, S, C>, edits: &[Transition]) -> Result<bool, Halt> {
+        let mut chunks = edits.chunks(ROWS_MAX).peekable();
+        while let Some(chunk) = chunks.next() {
+            let mut write = chunk.to_vec();
+            if chunks.peek().is_none() {
+                // Only the last write moves the frontier, which makes all of them valid.
+                let frontier = self.catalog.frontier_of(&lease.after(&write)?);
+                write.extend([Transition::Advance { frontier }, Transition::Release]);
+            }
+            lease.commit(&write).await?;
+        }
+        Ok(true)
+    }
+
+    /// The head, once nobody holds the lease, or its holder has let it lapse.
+    async fn free_head(&self) -> Result<Option<Head>, Problem> {
+        let mut sighting: Option<Sighting> = None;
+        loop {
+            let rows = self.reader.read(Slice::Head, ReadLevel::Quorum).await?;
+            let op_age = rows.op_age();
+            let now = self.env.clock.now();
+            let Some(head) = self.reader.fold(rows)?.head().cloned() else { return Ok(None) };
+            if head.owner.is_none() {
+                return Ok(Some(head));
+            }
+            if op_age.is_none_or(|age| age < lease_of(&head)) {
+                return Err(Problem::Held {
+                    holder: head.owner_info.unwrap_or_else(|| "another instance".to_owned()),
+                });
+            }
+            // By the server's clock it has lapsed; on the own one that is seen to its end.
+            let seen = sighting.take().filter(|sighting| sighting.is_of(&head));
+            let seen = seen.unwrap_or_else(|| Sighting::new(&head, self.env.settings.lease, now));
+            if seen.has_lapsed(now, op_age) {
+                return Ok(Some(head));
+            }
+            let pause = seen.left(now).min(self.env.settings.heartbeat);
+            sighting = Some(seen);
+            self.env.clock.sleep(pause).await;
+        }
+    }
+
+    async fn with_journal(&self, mut ledger: Ledger, from: Option<i64>) -> Result<Ledger, Problem> {
+        if let Some(from) = from {
+            ledger.steps = self.reader.ledger(Slice::StepsFrom(from), ReadLevel::Serial).await?.steps;
+        }
+        Ok(ledger)
+    }
+
+    fn check_time(&self, begun: Duration) -> Result<(), Problem> {
+        let waited = self.env.clock.now().saturating_sub(begun);
+        if waited < self.env.settings.unreachable_after {
+            return Ok(());
+        }
+        Err(Problem::WaitedTooLong { holder: "another instance".to_owned(), waited })
+    }
+}

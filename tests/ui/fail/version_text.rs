@@ -1,0 +1,14 @@
+//! A version in quotes.
+
+use kandra_migrate::migration;
+
+#[migration(version = "3")]
+mod drop_a {
+    use kandra_migrate::prelude::*;
+
+    fn up() -> impl IntoPlan {
+        cql("DROP TABLE ${keyspace}.a")
+    }
+}
+
+fn main() {}
