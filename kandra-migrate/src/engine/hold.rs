@@ -42,6 +42,8 @@ pub(crate) struct Holder<'a, S, C, X> {
     pub(super) warnings: Vec<String>,
     /// Steps that are recorded as done and whose effect is not there.
     redo: BTreeSet<(i64, i64)>,
+    /// Steps of unknown outcome of which nothing can land any more, and whose effect is not there.
+    quiet: BTreeSet<(i64, i64)>,
     /// Versions whose recorded steps another run has done, and that were not looked at yet.
     inherited: BTreeSet<i64>,
     begun: BTreeMap<i64, Duration>,
@@ -74,6 +76,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             last_unknown: None,
             warnings: Vec::new(),
             redo: BTreeSet::new(),
+            quiet: BTreeSet::new(),
             inherited,
             begun: BTreeMap::new(),
             applied: Vec::new(),
@@ -252,12 +255,16 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             return Ok(Vec::new());
         }
         self.redo.remove(&(version, n));
-        let end = self.perform(version, step).await?;
+        let (attempt, _) = self.checkpoint_of(version, n);
+        let mut end = self.perform(version, step).await?;
+        if attempt > 1 {
+            end = self.unless_there(step, end).await?;
+        }
         self.finish(version, n, end).await
     }
 
-    /// Settles a step of unknown outcome: waits until nothing of it can land any more, looks whether its effect is
-    /// there, and runs it again if it is not and may be.
+    /// Settles a step of unknown outcome, and begins it again if it has to be. The journal names the node that may still
+    /// be at work on it until that is drained, and an operator's command may have arrived meanwhile.
     async fn resume(
         &mut self,
         version: i64,
@@ -265,36 +272,43 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
-        let step = self.entry(version).step(n);
-        let earlier = ledger.step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
-        let mut write = known.clone();
-        if ledger.version_state(version) == VersionState::Queued {
-            write.push(Transition::Claim(self.entry(version).claim(ledger)));
+        if self.quiet.remove(&(version, n)) {
+            return self.begin(version, n, known, ledger).await;
         }
-        write.push(Transition::Intent(self.intent(version, step)));
+        if !known.is_empty() {
+            self.commit(&known).await?;
+        }
         self.begun.entry(version).or_insert_with(|| self.env.clock.now());
-        if !self.commit_with_step(write, known).await? {
-            return Ok(Vec::new());
-        }
-        if is_broken(Mutant::BegunIsDone) {
-            return self.finish(version, n, StepEnd::Done).await;
-        }
-        if !is_broken(Mutant::NoDrainBeforeRerun) {
-            self.drain_data().await?;
-        }
-        if step.kind == StepKind::Schema && !is_broken(Mutant::NoDrainBeforeRerun) {
-            self.drain_schema(earlier.as_ref()).await?;
-        }
-        if step.kind == StepKind::Schema {
-            self.unsettled = true;
-            self.settle(&mut Vec::new()).await?;
-            if let Some(end) = self.look(step).await? {
-                return self.finish(version, n, end).await;
+        let ended = if is_broken(Mutant::BegunIsDone) {
+            Some(StepEnd::Done)
+        } else {
+            self.quieten(version, n).await?
+        };
+        match ended {
+            Some(end) => self.finish(version, n, end).await,
+            None => {
+                self.quiet.insert((version, n));
+                Ok(Vec::new())
             }
         }
-        let end = self.perform(version, step).await?;
-        let end = self.unless_there(step, end).await?;
-        self.finish(version, n, end).await
+    }
+
+    /// Waits until nothing of a step can land any more, and looks whether its effect is there. `None` where it has to be
+    /// run.
+    async fn quieten(&mut self, version: i64, n: i64) -> Result<Option<StepEnd>, Halt> {
+        let step = self.entry(version).step(n);
+        let row = self.lease.ledger().step(version, n);
+        let earlier = row.and_then(|row| row.coordinator.clone()).map(Coordinator);
+        if !is_broken(Mutant::NoDrainBeforeRerun) {
+            self.drain_data().await?;
+            self.drain_schema(earlier.as_ref()).await?;
+        }
+        if step.kind != StepKind::Schema {
+            return Ok(None);
+        }
+        self.unsettled = true;
+        self.settle(&mut Vec::new()).await?;
+        self.look(step).await
     }
 
     /// A schema statement whose first sending stayed unknown, and that is refused when it is sent again, may have landed
