@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::catalog::{Catalog, Entry};
+use crate::error::Stuck;
 use crate::ledger::{Ledger, StepRow, StepState, VersionState};
 use crate::plan::{Repeat, Step};
 
@@ -131,6 +132,16 @@ pub(crate) fn stance(ledger: &Ledger, entry: &Entry) -> Stance {
         }
         _ => Stance::Stopped(why),
     }
+}
+
+/// What a paused version waits for. `ledger` has its journal.
+pub(crate) fn stuck(ledger: &Ledger, entry: &Entry) -> Stuck {
+    let version = entry.version().get();
+    if ledger.version(version).is_some_and(|row| !entry.migration.accepts(&row.checksum)) {
+        return Stuck::Edited;
+    }
+    let in_doubt = ledger.steps_of(version).any(|step| step.state == StepState::Intent);
+    if in_doubt { Stuck::InDoubt } else { Stuck::Between }
 }
 
 fn is_same(planned: &Step, row: &StepRow) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
-use super::decide::{Action, decide};
+use super::decide::{Action, decide, stuck};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
@@ -474,7 +474,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     fn paused(&self, version: i64, reason: String) -> Problem {
         let entry = self.entry(version);
-        Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+        let stuck = stuck(self.lease.ledger(), entry);
+        Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason, stuck }
     }
 
     fn entry(&self, version: i64) -> &'a Entry {
