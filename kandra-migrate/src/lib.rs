@@ -1,5 +1,7 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 mod clock;
 mod control;
 mod cql;
@@ -25,6 +27,7 @@ pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, Plan, Task, code, cql};
 pub use registry::Registry;
 pub use report::{
     AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
+    StepStatus,
 };
 pub use runner::{LEDGER_TABLE, Runner};
 pub use task::{TaskContext, TaskError, TaskResult};
@@ -54,8 +57,8 @@ pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::cql::SchemaChange;
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
-        Settings, Shutdown,
+        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer, Progress,
+        Run, Send, SendError, Settings, Shutdown,
     };
     pub use crate::ledger::*;
     pub use crate::plan::Destination;

@@ -11,6 +11,7 @@ use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
 use super::lease::{Committed, Journal, Lease};
+use super::observer::Progress;
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
 use super::verify::verify;
@@ -421,6 +422,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         let committed = self.lease.commit(transitions).await?;
         if committed != Committed::Conflict {
             for transition in transitions {
+                self.tell(transition, committed);
                 if let Transition::Complete { version, execution_ms, .. } = transition {
                     let entry = self.entry(*version);
                     let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
@@ -434,6 +436,31 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             }
         }
         Ok(committed)
+    }
+
+    fn tell(&self, transition: &Transition, committed: Committed) {
+        let observer = &self.env.settings.observer;
+        match transition {
+            Transition::Intent(intent) if committed == Committed::Applied => {
+                let entry = self.entry(intent.version);
+                observer.tell(Progress::Begun {
+                    version: intent.version,
+                    name: entry.name().to_owned(),
+                    step: intent.n + 1,
+                    steps: entry.steps().len(),
+                    task: intent.task.clone(),
+                });
+            }
+            Transition::Done { version, n } => {
+                observer.tell(Progress::Done { version: *version, step: n + 1 });
+            }
+            Transition::Complete { version, execution_ms, .. } => observer.tell(Progress::Applied {
+                version: *version,
+                name: self.entry(*version).name().to_owned(),
+                took: Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default()),
+            }),
+            _ => {}
+        }
     }
 
     /// Works while the lease is kept.

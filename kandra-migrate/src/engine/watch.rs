@@ -10,6 +10,7 @@ use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::lease::{Identity, Journal, Lease};
+use super::observer::Progress;
 use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
@@ -235,6 +236,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         if waited >= limit {
             return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
+        self.env.settings.observer.tell(Progress::Waiting { holder: self.holder() });
         let pause = self.pace.pause(self.env.dice).min(limit - waited);
         // To the exact lapse, and not a busy loop where that has just been missed.
         let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
@@ -251,6 +253,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Err(problem);
         }
         tracing::info!(%problem, "waits");
+        self.env.settings.observer.tell(Progress::PutOff { reason: problem.to_string() });
         // A hold may be taken back, and an edited image may come: not all of it is slept at once.
         self.sleep(left.min(LEFT_ALONE_LONGEST)).await
     }
@@ -360,7 +363,7 @@ const LAPSE_MS_MIN: Duration = Duration::from_millis(1);
 /// The first pending version, and why, if nobody goes on with it.
 pub(crate) fn stopped<'a>(
     head: &Head,
-    ledger: &Ledger,
+    ledger: &'a Ledger,
     catalog: &'a Catalog,
 ) -> Option<(&'a Entry, String)> {
     let entry = catalog.pending(ledger).next()?;

@@ -109,7 +109,8 @@ impl Call {
         match self {
             Self::Run => "run".to_owned(),
             Self::RunCreatingKeyspace => {
-                "run --create-keyspace \"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}\"".to_owned()
+                "run --create-keyspace \"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}\""
+                    .to_owned()
             }
             Self::Status => "status".to_owned(),
             Self::Events => "events".to_owned(),

@@ -92,6 +92,9 @@ pub(crate) enum Problem {
 
     #[error("the server refused a statement of the ledger: {source}")]
     LedgerRefused { source: Cause },
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a command line makes sessions"))]
+    #[error("the server refused the login of {user}: {message}")]
+    LoginRefused { user: String, message: String },
 
     #[error(
         "version {version} {name} ({location}) is applied with checksum {stored}, and this binary has {ours}"
@@ -171,6 +174,7 @@ impl Problem {
             Self::NoAgreement { .. } => Code::NoAgreement,
             Self::TableIdRefused { .. } => Code::TableIdRefused,
             Self::LedgerRefused { .. } => Code::LedgerRefused,
+            Self::LoginRefused { .. } => Code::LoginRefused,
             Self::ChecksumMismatch { .. } => Code::ChecksumMismatch,
             Self::BelowFrontier { .. } => Code::BelowFrontier,
             Self::DivergentHistory { .. } => Code::DivergentHistory,
@@ -277,6 +281,9 @@ impl Problem {
             )),
             Self::LedgerRefused { .. } => Next::new(
                 "read the server's answer; if it names a limit of the service, this keyspace cannot hold the ledger",
+            ),
+            Self::LoginRefused { .. } => Next::new(
+                "check the user, by --user or KANDRA_USER, and its password, by --password-file or KANDRA_PASSWORD; and that the role may log in",
             ),
             Self::ChecksumMismatch { version, stored, .. } => Next::new(format!(
                 "restore the migration's text and put the change into a new migration. If the change has no effect on what was applied, declare that, #[migration(…, accept = [\"{stored}\"])], or say it to this one ledger"
