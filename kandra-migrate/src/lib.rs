@@ -1,5 +1,7 @@
 //! Schema and data migrations for Apache Cassandra and `ScyllaDB`.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 mod clock;
 mod control;
 mod cql;
@@ -26,6 +28,7 @@ pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code,
 pub use registry::Registry;
 pub use report::{
     AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
+    StepStatus,
 };
 pub use runner::Runner;
 pub use schema::definition::LEDGER_TABLE;
@@ -55,8 +58,8 @@ pub mod __private {
 pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
-        Settings, Shutdown,
+        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer, Progress,
+        Run, Send, SendError, Settings, Shutdown,
     };
     pub use crate::ledger::*;
     #[cfg(feature = "__mutants")]

@@ -10,12 +10,16 @@ use scylla::statement::{Consistency, SerialConsistency};
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
 use crate::driver::{CqlExecutor, ExecutorSettings};
-use crate::engine::{Catalog, Env, Identity, Reader, Run, Settings, Shutdown, Wait, pending, verify};
+#[cfg(feature = "cli")]
+use crate::engine::Observer;
+use crate::engine::{
+    Catalog, Env, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending, verify,
+};
 use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, MAIN_SCOPE};
 use crate::plan::Destination;
 use crate::registry::Registry;
-use crate::report::{PlannedMigration, Report, Status};
+use crate::report::{Literals, PlannedMigration, Report, Status};
 use crate::schema::definition::LEDGER_TABLE;
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 
@@ -249,18 +253,48 @@ impl<'r> Runner<'r> {
 
     /// What [`Runner::run`] would do now, step by step, with the literals of data statements masked. Reads only.
     pub async fn plan(self) -> Result<Vec<PlannedMigration>, Error> {
+        self.planned(Literals::Masked).await
+    }
+
+    pub(crate) async fn planned(self, literals: Literals) -> Result<Vec<PlannedMigration>, Error> {
         let mut parts = self.parts()?;
         let ledger = self.ledger(&parts).await?;
         verify(&ledger, &parts.catalog)?;
         parts.catalog.compile(&ledger, &parts.destination)?;
-        Ok(parts.catalog.pending(&ledger).map(PlannedMigration::of).collect())
+        Ok(parts.catalog.pending(&ledger).map(|entry| PlannedMigration::of(entry, literals)).collect())
     }
 
     /// Who holds the lease, and the state of each version. Reads only.
     pub async fn status(self) -> Result<Status, Error> {
         let parts = self.parts()?;
-        let ledger = self.ledger(&parts).await?;
+        let dice = Dice::system();
+        let reader = self.reader(&parts, &dice);
+        let mut ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
+        let first_pending = parts.catalog.pending(&ledger).next().map(|entry| entry.version().get());
+        if let Some(first) = first_pending.filter(|_| ledger.head().is_some()) {
+            ledger.steps = reader.ledger(Slice::StepsFrom(first), ReadLevel::Quorum).await?.steps;
+        }
         Ok(Status::of(&ledger, &parts.catalog))
+    }
+
+    /// Waits until everything that the binary needs is applied, and never migrates: for a service whose migrations
+    /// are run by something else. Reads only, every one to two seconds.
+    ///
+    /// At most as long as [`Runner::wait`] says, where [`Wait::Fail`] and [`Wait::ReturnPending`] mean one look. Then
+    /// the report has [`Outcome::Pending`](crate::Outcome::Pending) and what is still missing.
+    ///
+    /// # Errors
+    /// What waiting does not change: a version is [paused](crate::Code::Paused), the binary's migrations and the
+    /// applied ones [differ](Error::is_mismatch), or the cluster does not answer.
+    pub async fn wait_until_applied(self) -> Result<Report, Error> {
+        let parts = self.parts()?;
+        let dice = Dice::system();
+        let reader = self.reader(&parts, &dice);
+        let limit = match self.settings.wait {
+            Wait::UpTo(limit) => limit,
+            Wait::Fail | Wait::ReturnPending => Duration::ZERO,
+        };
+        Ok(await_applied(&reader, &parts.catalog, limit).await?)
     }
 
     /// The verbs of an operator.
@@ -273,14 +307,26 @@ impl<'r> Runner<'r> {
         &self.settings
     }
 
+    #[cfg(feature = "cli")]
+    pub(crate) fn observed_by(mut self, observer: Observer) -> Self {
+        self.settings.observer = observer;
+        self
+    }
+
     pub(crate) fn application_name(&self) -> Option<&str> {
         self.application.as_deref()
+    }
+
+    /// The keyspace to migrate, if one is set or the session has one.
+    pub(crate) fn keyspace_name(&self) -> Option<String> {
+        let of_session = || self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
+        self.keyspace.clone().or_else(of_session)
     }
 
     pub(crate) fn parts(&self) -> Result<Parts, Error> {
         self.settings.check().map_err(Problem::Config)?;
         let session_keyspace = self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
-        let keyspace = self.keyspace.clone().or_else(|| session_keyspace.clone()).ok_or_else(|| {
+        let keyspace = self.keyspace_name().ok_or_else(|| {
             Problem::Config(
                 "no keyspace: set .keyspace(\"…\"), or give the runner a session that has one".to_owned(),
             )
@@ -322,13 +368,15 @@ impl<'r> Runner<'r> {
 
     /// The ledger as it is; an empty one where there is none.
     async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
-        let dice = Dice::system();
-        let env =
-            Env { store: &parts.store, clock: parts.clock.as_ref(), dice: &dice, settings: &self.settings };
+        Ok(self.reader(parts, &Dice::system()).ledger(Slice::Versions, ReadLevel::Quorum).await?)
+    }
+
+    /// A reader that creates nothing.
+    fn reader<'a>(&'a self, parts: &'a Parts, dice: &'a Dice) -> Reader<'a, CqlStore, SystemClock> {
+        let env = Env { store: &parts.store, clock: parts.clock.as_ref(), dice, settings: &self.settings };
         let (_, shutdown) = Shutdown::new();
         let keyspace = parts.destination.keyspace.clone();
-        let reader = Reader { env, shutdown, creates: false, keyspace, table: parts.table.clone() };
-        Ok(reader.ledger(Slice::Versions, ReadLevel::Quorum).await?)
+        Reader { env, shutdown, creates: false, keyspace, table: parts.table.clone() }
     }
 }
 

@@ -2,13 +2,15 @@
 
 mod code;
 mod convert;
+mod next;
 mod problem;
 
 use std::error::Error as StdError;
 use std::fmt;
 
 pub use code::{Code, error_codes};
-pub(crate) use problem::{At, Problem};
+pub(crate) use next::Idiom;
+pub(crate) use problem::{At, Problem, Stuck};
 
 use crate::migration::Version;
 use crate::report::Report;
@@ -95,10 +97,15 @@ impl Error {
     /// The long form: the line of `Display`, the causes, what is applied already and what to do next.
     #[must_use]
     pub fn explain(&self) -> String {
+        self.explain_in(Idiom::Library)
+    }
+
+    /// The long form, with the verbs of the next step as they are said in this idiom.
+    pub(crate) fn explain_in(&self, idiom: Idiom<'_>) -> String {
         let mut parts = vec![self.with_causes()];
         parts.extend(self.0.problem.detail().map(str::to_owned));
         parts.extend(self.report().map(progress));
-        parts.push(format!("Next: {}", self.0.problem.next()));
+        parts.push(format!("Next: {}", self.0.problem.next().text(idiom)));
         parts.join("\n\n")
     }
 
@@ -110,6 +117,11 @@ impl Error {
             cause = error.source();
         }
         lines.join("\n")
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn next(&self) -> next::Next {
+        self.0.problem.next()
     }
 
     pub(crate) fn with_report(mut self, report: Report) -> Self {
