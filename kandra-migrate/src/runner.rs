@@ -1,7 +1,8 @@
 //! The one thing that an application calls.
 
 use std::fmt;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use scylla::client::session::Session;
@@ -64,7 +65,8 @@ pub struct Runner<'r> {
     consistency: Consistency,
     table_ids: bool,
     settings: Settings,
-    shutdown: Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'r>>>,
+    /// In a mutex that nobody waits for: it makes the runner `Sync`, and with it the futures that borrow it `Send`.
+    shutdown: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send + 'r>>>>,
 }
 
 impl fmt::Debug for Runner<'_> {
@@ -88,7 +90,7 @@ impl<'r> Runner<'r> {
             consistency: Consistency::Quorum,
             table_ids: true,
             settings: Settings::default(),
-            shutdown: None,
+            shutdown: Mutex::new(None),
         }
     }
 
@@ -187,7 +189,7 @@ impl<'r> Runner<'r> {
     /// lease is given back, and [`Runner::run`] returns [`KM0062`](crate::Code::Shutdown). The next run goes on at
     /// once. The crate installs no signal handler of its own.
     pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'r) -> Self {
-        self.shutdown = Some(Box::pin(stop));
+        self.shutdown = Mutex::new(Some(Box::pin(stop)));
         self
     }
 
@@ -211,7 +213,7 @@ impl<'r> Runner<'r> {
 
     async fn run_up_to(mut self, up_to: Option<i64>) -> Result<Report, Error> {
         self.settings.up_to = up_to;
-        let stop = self.shutdown.take();
+        let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let parts = self.parts()?;
         let (request, shutdown) = Shutdown::new();
         let dice = Dice::system();
@@ -397,4 +399,19 @@ pub(crate) fn info(application: Option<&str>) -> String {
         .unwrap_or_else(|_| "unknown host".to_owned());
     let application = application.map(|application| format!(" ({application})")).unwrap_or_default();
     format!("{} pid {}{application}", host.trim(), std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Runner;
+
+    #[test]
+    fn the_futures_of_all_verbs_can_be_spawned() {
+        fn is_send<T: Send>(_: impl Fn(Runner<'static>) -> T) {}
+        is_send(Runner::run);
+        is_send(Runner::verify);
+        is_send(Runner::plan);
+        is_send(Runner::status);
+        is_send(|runner| async move { runner.control().resume("it is over").await });
+    }
 }
