@@ -89,7 +89,7 @@ async fn start(settings: &Settings, ready: &Ready, stop: &Stop) -> Result<(), Fa
         // The statement under way ends and is recorded, then the lease is given back: the next instance goes on at
         // once, and does not wait until the lease lapses.
         .shutdown_on(stop.clone().requested());
-    match Box::pin(runner.run()).await {
+    match runner.run().await {
         Ok(report) => {
             tracing::info!("{report}");
             // Nobody else comes here, so that it is empty.
