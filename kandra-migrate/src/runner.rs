@@ -16,10 +16,8 @@ use crate::ledger::{Ledger, MAIN_SCOPE};
 use crate::plan::Destination;
 use crate::registry::Registry;
 use crate::report::{PlannedMigration, Report, Status};
+use crate::schema::definition::LEDGER_TABLE;
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
-
-/// The table of the ledger, in the keyspace that is migrated.
-pub const LEDGER_TABLE: &str = "kandra_migrations";
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
 ///
@@ -224,7 +222,8 @@ impl<'r> Runner<'r> {
             shutdown,
             parts.table,
         );
-        let run = run.run();
+        // A run is one large state machine: on the heap, it does not weigh on its caller's future.
+        let run = Box::pin(run.run());
         let Some(stop) = stop else { return run.await };
         let stopping = async move {
             stop.await;
@@ -348,9 +347,6 @@ pub(crate) fn info(application: Option<&str>) -> String {
     let host = std::env::var("HOSTNAME")
         .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
         .unwrap_or_else(|_| "unknown host".to_owned());
-    let mut info = format!("{} pid {}", host.trim(), std::process::id());
-    if let Some(application) = application {
-        info.push_str(&format!(" ({application})"));
-    }
-    info
+    let application = application.map(|application| format!(" ({application})")).unwrap_or_default();
+    format!("{} pid {}{application}", host.trim(), std::process::id())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
-use super::decide::{Action, Stance, decide, stance};
+use super::decide::{Action, decide};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
@@ -176,9 +176,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 Action::Pause { version, n, reason } => {
                     return Err(self.pause(version, n, reason, known).await);
                 }
-                Action::Blocked { version } => {
+                Action::Blocked { version, reason } => {
                     self.release(known).await?;
-                    return Err(Halt::Failed(self.blocked(version)));
+                    return Err(Halt::Failed(self.paused(version, reason)));
                 }
                 Action::Release => return self.release(known).await,
             };
@@ -204,17 +204,16 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 if head.pauses(version) =>
             {
                 let reason = head.command_text();
-                let mut write = std::mem::take(known);
-                // Nobody has begun it, or it stands already.
-                if matches!(ledger.version_state(version), VersionState::Queued | VersionState::Paused) {
+                let write = std::mem::take(known);
+                // What is not begun, or is paused already, stays as it is; the command stays too, until resume.
+                if ledger.version_state(version) != VersionState::Running {
                     self.release(write).await?;
                     return Err(Halt::Failed(self.paused(version, reason)));
                 }
-                write.push(Transition::ClearCommand);
                 let n = action.step().unwrap_or_default();
                 Err(self.pause(version, n, reason, write).await)
             }
-            Action::Blocked { version } if head.resumes(version) => {
+            Action::Blocked { version, .. } if head.resumes(version) => {
                 let mut write = std::mem::take(known);
                 write.extend([Transition::Unpause { version }, Transition::ClearCommand]);
                 self.commit(&write).await?;
@@ -223,13 +222,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Action::Begin { version, .. } | Action::Resume { version, .. }
                 if ledger.version_state(version) == VersionState::Queued =>
             {
-                let held = head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
-                if held <= 0 {
+                let left_ms =
+                    head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
+                if left_ms <= 0 {
                     return Ok(None);
                 }
                 let reason = head.hold_reason.clone().unwrap_or_default();
                 self.release(std::mem::take(known)).await?;
-                let left = Duration::from_millis(u64::try_from(held).unwrap_or_default());
+                let left = Duration::from_millis(u64::try_from(left_ms).unwrap_or_default());
                 Err(Halt::Failed(Problem::OnHold { left, reason }))
             }
             _ => Ok(None),
@@ -256,6 +256,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
         self.redo.remove(&(version, n));
         let end = self.perform(version, step).await?;
+        let end = match ledger.step(version, n) {
+            Some(_) => self.unless_there(step, end).await?,
+            None => end,
+        };
         self.finish(version, n, end).await
     }
 
@@ -305,6 +309,16 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         self.unsettled = true;
         self.settle(&mut Vec::new()).await?;
         self.look(step).await
+    }
+
+    /// A schema statement whose first sending stayed unknown, and that is refused when it is sent again, may have landed
+    /// late in between: then its effect is there.
+    async fn unless_there(&mut self, step: &Step, end: StepEnd) -> Result<StepEnd, Halt> {
+        if step.kind != StepKind::Schema || !matches!(end, StepEnd::Failed(_)) {
+            return Ok(end);
+        }
+        let seen = self.look(step).await?;
+        Ok(seen.filter(|seen| matches!(seen, StepEnd::Done)).unwrap_or(end))
     }
 
     /// How a step ended by what `system_schema` says; `None` where it has to be run.
@@ -451,6 +465,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         if let Err(halt) = self.drain_before_release().await {
             return halt;
         }
+        if self.lease.ledger().head().is_some_and(|head| head.pauses(version)) {
+            known.push(Transition::ClearCommand);
+        }
         known.push(Transition::Pause { version, n, error: reason.clone() });
         match self.commit(&known).await {
             Ok(_) => Halt::Failed(self.paused(version, reason)),
@@ -543,19 +560,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             n: step.n,
             task: step.task.clone(),
             step_kind: step.kind.name(),
-            flags: step.repeat.name(),
+            flags: step.flags(),
             digest: step.digest.clone(),
             undo: step.undo.clone(),
             coordinator: self.coordinator.as_ref().filter(|_| schema).map(|node| node.0.clone()),
         }
-    }
-
-    fn blocked(&self, version: i64) -> Problem {
-        let reason = match stance(self.lease.ledger(), self.entry(version)) {
-            Stance::Stopped(reason) | Stance::Unrepairable(reason) => reason,
-            Stance::Ready | Stance::Repairable => "its undo was begun".to_owned(),
-        };
-        self.paused(version, reason)
     }
 
     fn paused(&self, version: i64, reason: String) -> Problem {

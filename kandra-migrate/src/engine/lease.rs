@@ -15,6 +15,9 @@ use crate::mutant::{Mutant, is_broken};
 use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
 
+/// Clocks that part by more than this since a renewal have jumped: rates differ by less.
+const PARTED_MS_MIN: u64 = 5_000;
+
 /// What became of a conditional write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Committed {
@@ -58,6 +61,9 @@ pub(crate) struct Lease<'a, S, C> {
     server: Option<(i64, Duration)>,
     /// Nothing that may end later than this is sent.
     deadline: Duration,
+    /// The wall clock and the run's own at the last renewal. Where they have parted since, the machine may have stood
+    /// still without the run's clock having noticed.
+    renewed: Option<(i64, Duration)>,
     /// The guard of the code task that runs now.
     guard: Option<Arc<Guard>>,
 }
@@ -94,7 +100,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
         let ledger = Ledger { head: seen, ..Ledger::default() };
-        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None }
+        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, renewed: None, guard: None }
     }
 
     /// What takes the lease, from nobody or from a holder that let it lapse.
@@ -130,7 +136,15 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
-        self.env.clock.now() + timeout <= self.deadline || is_broken(Mutant::NoDeadline)
+        let in_time = self.env.clock.now() + timeout <= self.deadline && !self.clocks_have_parted();
+        in_time || is_broken(Mutant::NoDeadline)
+    }
+
+    /// A jump of the wall clock counts as a lapse: it may be the machine that stood still.
+    fn clocks_have_parted(&self) -> bool {
+        let Some((wall_ms, at)) = self.renewed else { return false };
+        let own_ms = millis(self.env.clock.now().saturating_sub(at));
+        (self.env.clock.wall_ms() - wall_ms).abs_diff(own_ms) > PARTED_MS_MIN
     }
 
     /// Renews until something that takes at most `timeout` ends within the lease. A process that stood still while the
@@ -160,7 +174,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Writes these transitions at once. One conditional write is under way at a time, and while its outcome is
     /// unknown no statement is sent.
     pub(crate) async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
-        let first_sent = self.env.clock.now();
+        let (first_sent, first_sent_wall_ms) = (self.env.clock.now(), self.env.clock.wall_ms());
         // Every write is fenced, so that sending it late is safe; the bound is there so that it ends.
         let give_up = self.deadline.max(first_sent + self.env.settings.margin());
         let mut transitions = transitions.to_vec();
@@ -202,6 +216,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         }
         self.ledger = transaction.next;
         self.deadline = first_sent + self.env.settings.margin();
+        self.renewed = Some((first_sent_wall_ms, first_sent));
         if let Some(guard) = &self.guard {
             guard.open(self.deadline);
         }

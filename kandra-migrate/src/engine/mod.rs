@@ -23,7 +23,8 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Entry};
+pub use catalog::Catalog;
+pub(crate) use catalog::Entry;
 pub use env::Env;
 pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 pub use lease::Identity;

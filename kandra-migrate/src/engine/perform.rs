@@ -53,7 +53,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let mut retries = step.retries;
         loop {
             let end = match &step.work {
-                Work::Cql { text, .. } => self.send(version, step, text).await?,
+                Work::Cql { statement, .. } => self.send(version, step, statement.text()).await?,
                 Work::Code(function) => self.run_code(version, step, function.clone()).await?,
             };
             match end {
@@ -278,12 +278,12 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let Some(node) = coordinator else { return Ok(()) };
         let (executor, timeout) = (self.executor, self.env.settings.drain_schema);
         if self.renewing(executor.drain(node, timeout)).await? == Drained::Silent {
-            let note = format!("undrained {}", node.0);
+            let remark = format!("undrained {}", node.0);
             tracing::warn!(
                 node = node.0,
                 "a node that may still hold an earlier schema statement does not answer"
             );
-            self.lease.commit(&[Transition::Note(note)]).await?;
+            self.lease.commit(&[Transition::Note(remark)]).await?;
         }
         // The next schema statement goes to a node that answers.
         self.coordinator = None;

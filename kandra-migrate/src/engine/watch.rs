@@ -238,7 +238,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         if waited >= limit {
             return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
-        let pause = self.pace.pause(self.env.dice).min(limit - waited);
+        let pause = self.pace.pause(self.env.dice).min(limit.saturating_sub(waited));
         // To the exact lapse, and not a busy loop where that has just been missed.
         let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
         self.sleep(pause.min(lapse)).await

@@ -95,20 +95,21 @@ impl Error {
     /// The long form: the line of `Display`, the causes, what is applied already and what to do next.
     #[must_use]
     pub fn explain(&self) -> String {
-        let mut text = self.to_string();
+        let mut parts = vec![self.with_causes()];
+        parts.extend(self.0.problem.detail().map(str::to_owned));
+        parts.extend(self.report().map(progress));
+        parts.push(format!("Next: {}", self.0.problem.next()));
+        parts.join("\n\n")
+    }
+
+    fn with_causes(&self) -> String {
+        let mut lines = vec![self.to_string()];
         let mut cause = self.source();
         while let Some(error) = cause {
-            text.push_str(&format!("\n  caused by: {error}"));
+            lines.push(format!("  caused by: {error}"));
             cause = error.source();
         }
-        if let Some(detail) = self.0.problem.detail() {
-            text.push_str(&format!("\n\n{detail}"));
-        }
-        if let Some(report) = self.report() {
-            text.push_str(&format!("\n\n{}", progress(report)));
-        }
-        text.push_str(&format!("\n\nNext: {}", self.0.problem.next()));
-        text
+        lines.join("\n")
     }
 
     pub(crate) fn with_report(mut self, report: Report) -> Self {
