@@ -256,11 +256,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             return Ok(Vec::new());
         }
         self.redo.remove(&(version, n));
-        let (attempt, _) = self.checkpoint_of(version, n);
-        let mut end = self.perform(version, step).await?;
-        if attempt > 1 {
-            end = self.unless_there(step, end).await?;
-        }
+        let end = self.perform(version, step).await?;
+        let end = match ledger.step(version, n) {
+            Some(_) => self.unless_there(step, end).await?,
+            None => end,
+        };
         self.finish(version, n, end).await
     }
 
