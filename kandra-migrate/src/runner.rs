@@ -132,8 +132,8 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// When the outcome of a statement counts as unknown. At most two thirds of the lease, and above the server's own
-    /// timeouts: a client that gives up first turns failures into unknown outcomes.
+    /// When the outcome of a statement counts as unknown. At most two thirds of the lease less a heartbeat, and above
+    /// the server's own timeouts: a client that gives up first turns failures into unknown outcomes.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.settings.statement_timeout = timeout;
         self

@@ -63,6 +63,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match self.inspect().await? {
             LedgerTable::Ready => Ok(false),
             LedgerTable::TableMissing => Ok(true),
+            LedgerTable::KeyspaceMissing if self.env.settings.create_keyspace.is_some() => Ok(true),
             LedgerTable::KeyspaceMissing => Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() }),
             LedgerTable::OtherShape(difference) => Err(self.other_shape(difference)),
         }

@@ -78,7 +78,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let keyspace = destination.keyspace.clone();
         Self {
             env,
-            reader: Reader { env, shutdown: shutdown.clone(), creates: true, keyspace, table },
+            reader: Reader { env, shutdown: shutdown.clone(), creates: false, keyspace, table },
             executor,
             identity,
             catalog,
@@ -142,7 +142,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Ok(Standing::Current);
         }
         self.catalog.compile(&ledger, &self.destination)?;
-        let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
+        let Some(head) = ledger.head().cloned() else {
+            // Not before: for a plan that is refused nothing is created.
+            self.reader.creates = true;
+            self.reader.read(Slice::Head, ReadLevel::Quorum).await?;
+            return Ok(Standing::Free(None));
+        };
         self.check_head(&head)?;
         self.fail_if_paused(&head, &ledger).await?;
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
