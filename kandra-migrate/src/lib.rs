@@ -136,6 +136,8 @@
 //!
 //! `serde`: `Serialize` for reports, plans, status and events.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 mod clock;
 mod control;
 mod cql;
@@ -162,8 +164,10 @@ pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code,
 pub use registry::Registry;
 pub use report::{
     AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
+    StepStatus,
 };
-pub use runner::{LEDGER_TABLE, Runner};
+pub use runner::Runner;
+pub use schema::definition::LEDGER_TABLE;
 pub use task::{TaskContext, TaskError, TaskResult};
 
 /// What the macros expand to; no part of the API.
@@ -189,21 +193,30 @@ pub mod __private {
 #[doc(hidden)]
 pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
-    pub use crate::cql::SchemaChange;
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Run, Send, SendError,
-        Settings, Shutdown,
+        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer, Progress,
+        Run, Send, SendError, Settings, Shutdown,
     };
     pub use crate::ledger::*;
     #[cfg(feature = "__mutants")]
     pub use crate::mutant::{Mutant, break_rule};
     pub use crate::plan::Destination;
-    pub use crate::schema::Effect;
+    pub use crate::schema::{Effect, SchemaChange};
     pub use crate::store::{
         Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
         Tokens,
     };
     pub use crate::task::{Guard, Permit, RunEnded};
+
+    /// CQL as text.
+    pub mod cql {
+        pub use crate::cql::*;
+    }
+
+    /// What `system_schema` shows of a statement.
+    pub mod schema {
+        pub use crate::schema::{probe, shape};
+    }
 }
 
 /// What a migration's module usually needs.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::observer::Observer;
+
 /// What a run does while another instance holds the lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -43,6 +45,8 @@ pub struct Settings {
     pub create_keyspace: Option<String>,
     /// The highest version to apply.
     pub up_to: Option<i64>,
+    /// Who is told what a run does.
+    pub observer: Observer,
 }
 
 impl Default for Settings {
@@ -61,6 +65,7 @@ impl Default for Settings {
             serial_cl: "SERIAL",
             create_keyspace: None,
             up_to: None,
+            observer: Observer::default(),
         }
     }
 }

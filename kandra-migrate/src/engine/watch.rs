@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use super::backoff::Backoff;
 use super::catalog::{Catalog, Entry};
-use super::decide::{Stance, stance};
+use super::decide::{Stance, stance, stuck};
 use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::lease::{Identity, Journal, Lease};
+use super::observer::Progress;
 use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
@@ -143,7 +144,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.catalog.compile(&ledger, &self.destination)?;
         let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
         self.check_head(&head)?;
-        self.fail_if_paused(&head, &ledger)?;
+        self.fail_if_paused(&head, &ledger).await?;
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
         if let Some((left, problem)) = self.not_yet(&head, &ledger, server_ms).await? {
             return Ok(Standing::NotYet(left, problem));
@@ -180,7 +181,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        let (identity, journal) = (self.identity.clone(), Journal::Pending(&self.catalog));
+        let identity = self.identity.clone();
+        let first = self.report.pending.first().map(|migration| migration.version.get());
+        let journal = first.map_or(Journal::None, Journal::From);
         let lease = match lapsed {
             None => Lease::prepare(self.env, identity, journal, seen).await,
             Some(_) => Lease::acquire(self.env, identity, journal, seen).await,
@@ -236,7 +239,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         if waited >= limit {
             return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
-        let pause = self.pace.pause(self.env.dice).min(limit - waited);
+        self.env.settings.observer.tell(Progress::Waiting { holder: self.holder() });
+        let pause = self.pace.pause(self.env.dice).min(limit.saturating_sub(waited));
         // To the exact lapse, and not a busy loop where that has just been missed.
         let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
         self.sleep(pause.min(lapse)).await
@@ -252,6 +256,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Err(problem);
         }
         tracing::info!(%problem, "waits");
+        self.env.settings.observer.tell(Progress::PutOff { reason: problem.to_string() });
         // A hold may be taken back, and an edited image may come: not all of it is slept at once.
         self.sleep(left.min(LEFT_ALONE_LONGEST)).await
     }
@@ -280,18 +285,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.report.holder.clone().unwrap_or_else(|| "another instance".to_owned())
     }
 
-    fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
-        let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(()) };
-        let version = entry.version().get();
-        match stance(ledger, entry) {
-            Stance::Stopped(_) if head.resumes(version) => Ok(()),
-            Stance::Stopped(reason) => Err(paused(entry, reason)),
-            // It is not begun, and nobody is to begin it.
-            Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
-                Err(paused(entry, head.command_text()))
-            }
-            _ => Ok(()),
-        }
+    async fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
+        let Some((entry, reason)) = stopped(head, ledger, &self.catalog) else { return Ok(()) };
+        Err(paused(&self.reader, ledger, entry, reason).await?)
     }
 
     /// A run that began before another one failed gets that one's failure: it would have had the same.
@@ -368,8 +364,36 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 /// The shortest pause of a watcher.
 const LAPSE_MS_MIN: Duration = Duration::from_millis(1);
 
-fn paused(entry: &Entry, reason: String) -> Problem {
-    Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+/// The first pending version, and why, if nobody goes on with it.
+pub(crate) fn stopped<'a>(
+    head: &Head,
+    ledger: &'a Ledger,
+    catalog: &'a Catalog,
+) -> Option<(&'a Entry, String)> {
+    let entry = catalog.pending(ledger).next()?;
+    let version = entry.version().get();
+    match stance(ledger, entry) {
+        Stance::Stopped(_) if head.resumes(version) => None,
+        Stance::Stopped(reason) => Some((entry, reason)),
+        // It is not begun, and nobody is to begin it.
+        Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
+            Some((entry, head.command_text()))
+        }
+        _ => None,
+    }
+}
+
+/// The problem of a version that nobody goes on with; its journal tells what it waits for.
+pub(crate) async fn paused<S: Store, C: Clock>(
+    reader: &Reader<'_, S, C>,
+    ledger: &Ledger,
+    entry: &Entry,
+    reason: String,
+) -> Result<Problem, Problem> {
+    let (version, name) = (entry.version(), entry.name().to_owned());
+    let mut ledger = ledger.clone();
+    ledger.steps = reader.ledger(Slice::StepsFrom(version.get()), ReadLevel::Quorum).await?.steps;
+    Ok(Problem::Paused { version, name, reason, stuck: stuck(&ledger, entry) })
 }
 
 /// What is not applied, for a report.

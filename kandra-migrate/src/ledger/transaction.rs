@@ -87,7 +87,7 @@ impl Ledger {
             cmd_op: seen.and_then(|head| head.cmd_op),
             absent: draft.absent,
         };
-        let head_cells = changed(seen.map(Head::to_cells), head.to_cells());
+        let head_cells = changed(seen.map(Head::to_cells).as_ref(), head.to_cells());
         let mut mutations = vec![Mutation::Put(Key::HEAD, head_cells)];
         mutations.extend(draft.mutations());
         mutations.extend(event(head.rev, writer, transitions));
@@ -146,8 +146,11 @@ fn clip(text: &str) -> String {
 
 /// The cells that differ. A cell that is not written keeps its write time: that of a version's `name` is the pinned
 /// timestamp of everything that the version writes.
-pub(super) fn changed(before: Option<Cells>, after: Cells) -> Cells {
-    before.map_or_else(|| after.clone(), |before| after.different_from(&before))
+pub(super) fn changed(before: Option<&Cells>, after: Cells) -> Cells {
+    match before {
+        Some(before) => after.different_from(before),
+        None => after,
+    }
 }
 
 struct Draft<'a> {
@@ -250,7 +253,7 @@ impl Draft<'_> {
         head.owner_info = Some(self.writer.info.clone());
         head.lease_ms = takeover.lease_ms;
         head.heartbeat_ms = takeover.heartbeat_ms;
-        head.serial_cl = takeover.serial_cl.to_owned();
+        takeover.serial_cl.clone_into(&mut head.serial_cl);
     }
 
     fn claim(&mut self, epoch: i64, claim: &Claim) -> Result<(), IllegalTransition> {
@@ -347,7 +350,7 @@ impl Draft<'_> {
             n,
             task: intent.task.clone(),
             step_kind: intent.step_kind.to_owned(),
-            flags: intent.flags.to_owned(),
+            flags: intent.flags.clone(),
             state,
             attempts: old.map_or(0, |row| row.attempts) + i64::from(!is_broken(Mutant::NoAttempts)),
             failures: old.map_or(0, |row| row.failures),
@@ -412,7 +415,7 @@ impl Draft<'_> {
     fn mutations(&self) -> impl Iterator<Item = Mutation> {
         self.touched.iter().map(|key| match (cells(self.before, *key), cells(&self.next, *key)) {
             (_, None) => Mutation::Delete(*key),
-            (before, Some(after)) => Mutation::Put(*key, changed(before, after)),
+            (before, Some(after)) => Mutation::Put(*key, changed(before.as_ref(), after)),
         })
     }
 }

@@ -239,6 +239,10 @@ impl World {
         if holds {
             weakened.condition.op = row.uuid("op");
             weakened.condition.cmd_op = row.uuid("cmd_op");
+            // Counting on from what is there, it does not give itself away by its number.
+            if let Some(Mutation::Put(_, cells)) = weakened.mutations.first_mut() {
+                cells.set("rev", head.rev + 1);
+            }
         }
         Some(weakened)
     }

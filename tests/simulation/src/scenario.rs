@@ -31,6 +31,9 @@ pub(crate) struct Rates {
     /// Stalls between the last look at the deadline and the sending: they void the promises that need timing.
     pub(crate) stall_before_send: u64,
     pub(crate) shutdown: u64,
+    /// A node stops, or dies, just when it has a schema statement to carry out, or has carried it out.
+    pub(crate) coordinator_stops: u64,
+    pub(crate) coordinator_dies: u64,
     pub(crate) node_stop: u64,
     pub(crate) node_kill: u64,
     pub(crate) quorum: u64,
@@ -154,6 +157,8 @@ fn rates(random: &mut Random) -> Rates {
         stall: rate(60),
         stall_before_send: if rate(10) > 8 { 200 } else { 0 },
         shutdown: rate(10),
+        coordinator_stops: rate(150),
+        coordinator_dies: rate(100),
         node_stop: rate(700),
         node_kill: rate(500),
         quorum: rate(500),
