@@ -521,9 +521,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         };
         for transition in written {
             self.tell(transition, committed);
-            if let Transition::Acquire(takeover) = transition {
-                tracing::info!(from = takeover.from, "holds the lease");
-            }
             if let Transition::Complete { version, execution_ms, .. } = transition {
                 let entry = self.entry(*version);
                 let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());

@@ -98,7 +98,9 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match created {
             Ok(()) => Ok(true),
             Err(CreateError::OtherShape(difference)) => Err(self.other_shape(difference)),
-            Err(CreateError::IdRefused) => Err(Problem::TableIdRefused { table: self.table.clone() }),
+            Err(CreateError::IdRefused { statement }) => {
+                Err(Problem::TableIdRefused { table: self.table.clone(), statement })
+            }
             Err(CreateError::Store(error)) => {
                 Err(self.located(Problem::of_store(error).after(CREATE_TIMEOUT)))
             }

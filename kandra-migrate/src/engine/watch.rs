@@ -135,8 +135,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
-        self.report.warnings = verify(&ledger, &self.catalog)?;
         self.report.pending = pending(&self.catalog, &ledger);
+        self.report.warnings = verify(&ledger, &self.catalog)?;
         if self.report.pending.is_empty() {
             self.finish();
             return Ok(Standing::Current);

@@ -113,7 +113,11 @@ impl Error {
         let mut lines = vec![self.to_string()];
         let mut cause = self.source();
         while let Some(error) = cause {
-            lines.push(format!("  caused by: {error}"));
+            let text = error.to_string();
+            // The line of the error itself has its first cause already.
+            if !lines.iter().any(|line| line.contains(&text)) {
+                lines.push(format!("  caused by: {text}"));
+            }
             cause = error.source();
         }
         lines.join("\n")

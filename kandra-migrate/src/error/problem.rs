@@ -92,7 +92,7 @@ pub(crate) enum Problem {
     #[error(
         "the server does not take the id of table {table}, so that instances that create it at once may make two of it"
     )]
-    TableIdRefused { table: String },
+    TableIdRefused { table: String, statement: String },
 
     #[error("the server refused a statement of the ledger: {source}")]
     LedgerRefused { source: Cause },
@@ -280,9 +280,9 @@ impl Problem {
                 "look for a node that is down or stuck (`nodetool describecluster`), then start again: the next run resumes",
             )
             .way("then", Call::Run),
-            Self::TableIdRefused { table } => Next::new(format!(
-                "create {table} ahead of time, from one place only; the statement is in the docs of kandra_migrate::ledger_table"
-            )),
+            Self::TableIdRefused { statement, .. } => {
+                Next::new(format!("create the table ahead of time, from one place only: {statement};"))
+            }
             Self::LedgerRefused { .. } => Next::new(
                 "read the server's answer; if it names a limit of the service, this keyspace cannot hold the ledger",
             ),

@@ -84,7 +84,8 @@ impl Instance {
             });
         }
         while let Some(ended) = runs.join_next().await {
-            let text = serde_json::to_string(&ended?).map_err(|error| Trouble::database("a result", error))?;
+            let text =
+                serde_json::to_string(&ended?).map_err(|error| Trouble::database("a result", error))?;
             println!("{text}");
         }
         Ok(())
@@ -128,7 +129,8 @@ impl One {
 
 fn on_sigterm() -> Result<watch::Receiver<bool>> {
     let handler = signal(SignalKind::terminate());
-    let mut signals = handler.map_err(|source| Trouble::Io { what: "wait for SIGTERM".to_owned(), source })?;
+    let mut signals =
+        handler.map_err(|source| Trouble::Io { what: "wait for SIGTERM".to_owned(), source })?;
     let (sender, stopping) = watch::channel(false);
     tokio::spawn(async move {
         if signals.recv().await.is_some() {

@@ -7,7 +7,7 @@ pub const LEASE: Duration = Duration::from_secs(8);
 /// How often it is renewed.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);
 /// When a statement's outcome counts as unknown.
-pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(5);
+pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Until an instance that only waits for takeovers and drains must have ended.
 pub const END_SECS_MAX: u64 = 240;

@@ -62,7 +62,11 @@ impl World {
     }
 
     /// Does something to a node that takes its time.
-    pub fn node<T>(&self, number: u8, act: impl FnOnce(Node<'_>) -> std::result::Result<T, cassandra::Error>) -> Result<T> {
+    pub fn node<T>(
+        &self,
+        number: u8,
+        act: impl FnOnce(Node<'_>) -> std::result::Result<T, cassandra::Error>,
+    ) -> Result<T> {
         Ok(tokio::task::block_in_place(|| act(self.cluster.node(number)?))?)
     }
 

@@ -76,7 +76,9 @@ async fn all_end(scene: &Scene, herd: Vec<Process>) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for process in herd {
         let ended = scene.ended(process).await?;
-        wrong.extend(ended.iter().filter(|ended| !ended.is_ok()).map(|ended| format!("{} {}", ended.run, ended.text)));
+        wrong.extend(
+            ended.iter().filter(|ended| !ended.is_ok()).map(|ended| format!("{} {}", ended.run, ended.text)),
+        );
     }
     Ok(wrong)
 }
@@ -142,7 +144,8 @@ pub(super) async fn mixed(world: Arc<World>, _: Extent) -> Result<Tally> {
 /// Two groups of instances, one of them behind slow coordinators.
 pub(super) async fn skewed(world: Arc<World>, extent: Extent) -> Result<Tally> {
     let delays: &[u64] = if extent == Extent::Short { &[300] } else { &[100, 300, 700] };
-    let scenes = delays.iter().map(|ms| (format!("{ms} ms"), skew(Arc::clone(&world), Duration::from_millis(*ms))));
+    let scenes =
+        delays.iter().map(|ms| (format!("{ms} ms"), skew(Arc::clone(&world), Duration::from_millis(*ms))));
     Tally::of_all(&world, scenes).await
 }
 
@@ -151,8 +154,10 @@ async fn skew(world: Arc<World>, delay: Duration) -> Result<Tally> {
     let (slow, fast) = (scene.lane().await?, scene.lane().await?);
     slow.delay(delay);
     let start = |lane| Start { lane: Some(lane), runs: 4, jitter_ms: JITTER_MS, ..Start::default() };
-    let processes =
-        vec![scene.start("slow", Image::Base, start(&slow))?, scene.start("fast", Image::Base, start(&fast))?];
+    let processes = vec![
+        scene.start("slow", Image::Base, start(&slow))?,
+        scene.start("fast", Image::Base, start(&fast))?,
+    ];
     let mut wrong = Vec::new();
     for process in processes {
         // A slow one may give up; what counts is that nobody is told what is not so.
@@ -210,7 +215,8 @@ pub(super) async fn poison(world: Arc<World>, _: Extent) -> Result<Tally> {
         }
     }
     let start = Start { runs: 3, ..Start::default() };
-    let watchers = [scene.start("watchers", Image::Poisoned, start)?, scene.start("more", Image::Poisoned, start)?];
+    let watchers =
+        [scene.start("watchers", Image::Poisoned, start)?, scene.start("more", Image::Poisoned, start)?];
     for process in watchers {
         for ended in scene.ended(process).await? {
             if ended.code.as_deref() != Some(Code::Paused.as_str()) {
