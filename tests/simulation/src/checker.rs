@@ -277,11 +277,10 @@ impl World {
             }
             let state_before = before.map_or("", |before| before.state.as_str());
             match (state_before, row.state.as_str()) {
-                ("INTENT", "INTENT") => {
-                    if before.is_some_and(|before| row.attempts > before.attempts) {
-                        self.check_pause(run, *key, old);
-                    }
+                ("INTENT", "INTENT") if before.is_some_and(|before| row.attempts > before.attempts) => {
+                    self.check_pause(run, *key, old);
                 }
+                ("INTENT", "INTENT") => {}
                 (_, "INTENT") => {
                     self.check_pause(run, *key, old);
                     self.check_begun(*key, state_before, new);

@@ -10,7 +10,7 @@ use kandra_migrate::__internals::{
 
 use crate::coverage::Seen;
 use crate::rules::Rule;
-use crate::time::{MS, Nanos, SECOND, server_ms};
+use crate::time::{Nanos, SECOND, server_ms};
 use crate::world::{Answering, Event, World};
 
 /// How many states of the head a first look may be behind.
