@@ -1,6 +1,14 @@
 //! kandra-migrate against real nodes, by topic. One binary, so that it is linked once and the cluster is shared.
 
+mod crash;
+mod fleet;
 mod history;
+mod instance;
 mod journey;
 mod ledger;
 mod refused;
+mod requests;
+mod stop;
+mod tasks;
+mod unreachable;
+mod waiting;
