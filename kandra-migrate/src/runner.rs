@@ -1,7 +1,8 @@
 //! The one thing that an application calls.
 
 use std::fmt;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use scylla::client::session::Session;
@@ -20,10 +21,8 @@ use crate::ledger::{Ledger, MAIN_SCOPE};
 use crate::plan::Destination;
 use crate::registry::Registry;
 use crate::report::{Literals, PlannedMigration, Report, Status};
+use crate::schema::definition::LEDGER_TABLE;
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
-
-/// The table of the ledger, in the keyspace that is migrated.
-pub const LEDGER_TABLE: &str = "kandra_migrations";
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
 ///
@@ -64,8 +63,10 @@ pub struct Runner<'r> {
     application: Option<String>,
     serial: SerialConsistency,
     consistency: Consistency,
+    table_ids: bool,
     settings: Settings,
-    shutdown: Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'r>>>,
+    /// In a mutex that nobody waits for: it makes the runner `Sync`, and with it the futures that borrow it `Send`.
+    shutdown: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send + 'r>>>>,
 }
 
 impl fmt::Debug for Runner<'_> {
@@ -87,8 +88,9 @@ impl<'r> Runner<'r> {
             application: None,
             serial: SerialConsistency::Serial,
             consistency: Consistency::Quorum,
+            table_ids: true,
             settings: Settings::default(),
-            shutdown: None,
+            shutdown: Mutex::new(None),
         }
     }
 
@@ -130,8 +132,8 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// When the outcome of a statement counts as unknown. At most two thirds of the lease, and above the server's own
-    /// timeouts: a client that gives up first turns failures into unknown outcomes.
+    /// When the outcome of a statement counts as unknown. At most two thirds of the lease less a heartbeat, and above
+    /// the server's own timeouts: a client that gives up first turns failures into unknown outcomes.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.settings.statement_timeout = timeout;
         self
@@ -173,11 +175,21 @@ impl<'r> Runner<'r> {
         self
     }
 
+    /// Whether tables and materialized views are created with ids that the runner chooses. Default: true.
+    ///
+    /// Without them, a CREATE that lands late from a node that was stopped replaces the table that was made meanwhile,
+    /// and its rows are lost. A server that refuses ids is remembered, with a warning; this is for services that
+    /// misbehave with them.
+    pub fn table_ids(mut self, with_ids: bool) -> Self {
+        self.table_ids = with_ids;
+        self
+    }
+
     /// Stops gracefully once this future ends: no new step begins, the statement under way ends and is recorded, the
     /// lease is given back, and [`Runner::run`] returns [`KM0062`](crate::Code::Shutdown). The next run goes on at
     /// once. The crate installs no signal handler of its own.
     pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'r) -> Self {
-        self.shutdown = Some(Box::pin(stop));
+        self.shutdown = Mutex::new(Some(Box::pin(stop)));
         self
     }
 
@@ -201,7 +213,7 @@ impl<'r> Runner<'r> {
 
     async fn run_up_to(mut self, up_to: Option<i64>) -> Result<Report, Error> {
         self.settings.up_to = up_to;
-        let stop = self.shutdown.take();
+        let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let parts = self.parts()?;
         let (request, shutdown) = Shutdown::new();
         let dice = Dice::system();
@@ -216,7 +228,8 @@ impl<'r> Runner<'r> {
             shutdown,
             parts.table,
         );
-        let run = run.run();
+        // A run is one large state machine: on the heap, it does not weigh on its caller's future.
+        let run = Box::pin(run.run());
         let Some(stop) = stop else { return run.await };
         let stopping = async move {
             stop.await;
@@ -339,6 +352,7 @@ impl<'r> Runner<'r> {
                 keyspace: keyspace.clone(),
                 consistency: self.consistency,
                 statement_timeout: self.settings.statement_timeout,
+                table_ids: self.table_ids,
                 nonce: Dice::system().nonce(),
             },
         );
@@ -383,9 +397,21 @@ pub(crate) fn info(application: Option<&str>) -> String {
     let host = std::env::var("HOSTNAME")
         .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
         .unwrap_or_else(|_| "unknown host".to_owned());
-    let mut info = format!("{} pid {}", host.trim(), std::process::id());
-    if let Some(application) = application {
-        info.push_str(&format!(" ({application})"));
+    let application = application.map(|application| format!(" ({application})")).unwrap_or_default();
+    format!("{} pid {}{application}", host.trim(), std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Runner;
+
+    #[test]
+    fn the_futures_of_all_verbs_can_be_spawned() {
+        fn is_send<T: Send>(_: impl Fn(Runner<'static>) -> T) {}
+        is_send(Runner::run);
+        is_send(Runner::verify);
+        is_send(Runner::plan);
+        is_send(Runner::status);
+        is_send(|runner| async move { runner.control().resume("it is over").await });
     }
-    info
 }

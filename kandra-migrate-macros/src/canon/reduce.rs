@@ -255,15 +255,16 @@ impl<'a> Level<'a> {
         self.pattern_starts = true;
     }
 
-    /// A comma counts where something follows that it separates.
+    /// A comma counts where it separates two things.
     fn comma(&mut self) {
-        let trailing = match self.next() {
+        let follows = self.out.last().is_some_and(|token| !token.is_op("<"));
+        let ends = match self.next() {
             None => true,
             Some(Token::Op(op)) if op == ">" => true,
             Some(Token::Op(op)) => self.where_depth == Some(0) && (op == ";" || op == "="),
             Some(next) => self.where_depth == Some(0) && next.braced().is_some(),
         };
-        if trailing {
+        if follows && ends {
             self.at += 1;
         } else {
             self.push(Token::op(","));

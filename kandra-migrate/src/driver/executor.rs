@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scylla::cluster::Node;
+use scylla::errors::ExecutionError;
 use scylla::statement::Consistency;
 use thiserror::Error;
 use uuid::Uuid;
 
+use super::table_id::TableIds;
 use super::{Database, Outcome, Request, advice, drain, panic, pin};
 use crate::clock::SystemClock;
 use crate::engine::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
@@ -23,6 +25,8 @@ pub(crate) struct ExecutorSettings {
     pub(crate) consistency: Consistency,
     /// When the outcome of a code task's statement counts as unknown, and a read of `system_schema` as lost.
     pub(crate) statement_timeout: Duration,
+    /// Whether tables and views are created with ids of ours.
+    pub(crate) table_ids: bool,
     /// Spreads the schema statements of many runs over the nodes.
     pub(crate) nonce: Uuid,
 }
@@ -33,6 +37,7 @@ pub(crate) struct CqlExecutor {
     database: Arc<Database>,
     clock: Arc<SystemClock>,
     settings: ExecutorSettings,
+    ids: TableIds,
 }
 
 #[derive(Debug, Error)]
@@ -42,7 +47,28 @@ struct UnknownNode(String);
 impl CqlExecutor {
     /// With the session of the run's store, and the clock that its lease goes by.
     pub(crate) fn new(database: Arc<Database>, clock: Arc<SystemClock>, settings: ExecutorSettings) -> Self {
-        Self { database, clock, settings }
+        let ids = TableIds::new(settings.table_ids);
+        Self { database, clock, settings, ids }
+    }
+
+    /// A statement with a write time of its own has no condition; another one may have.
+    fn request(send: &Send<'_>) -> Request {
+        if send.coordinator.is_some() || send.timestamp_us.is_some() {
+            Request::Write
+        } else {
+            Request::Conditional
+        }
+    }
+
+    async fn send_text(&self, text: &str, send: &Send<'_>) -> Result<Result<(), ExecutionError>, SendError> {
+        let mut statement = self.database.statement(text, self.settings.consistency, send.timeout);
+        statement.set_timestamp(send.timestamp_us);
+        let Some(coordinator) = send.coordinator else {
+            return Ok(self.database.send(statement).await.map(drop));
+        };
+        let unknown = || SendError::Passing(Arc::new(UnknownNode(coordinator.0.clone())));
+        pin(&mut statement, &self.node(coordinator).ok_or_else(unknown)?);
+        Ok(self.database.send_schema(statement).await)
     }
 
     fn node(&self, coordinator: &Coordinator) -> Option<Arc<Node>> {
@@ -63,20 +89,15 @@ impl Executor for CqlExecutor {
     }
 
     async fn send(&self, send: Send<'_>) -> Result<(), SendError> {
-        let mut statement = self.database.statement(send.text, self.settings.consistency, send.timeout);
-        statement.set_timestamp(send.timestamp_us);
-        let (result, request) = if let Some(coordinator) = send.coordinator {
-            let node = self.node(coordinator);
-            let node =
-                node.ok_or_else(|| SendError::Passing(Arc::new(UnknownNode(coordinator.0.clone()))))?;
-            pin(&mut statement, &node);
-            (self.database.send_schema(statement).await, Request::Write)
-        } else {
-            // A statement with a write time of its own has no condition; another one may have.
-            let request = if send.timestamp_us.is_some() { Request::Write } else { Request::Conditional };
-            (self.database.send(statement).await.map(drop), request)
-        };
-        result.or_else(|error| Outcome::of(&error, request).into_send_result(error))
+        let with_id = send.id_seed.and_then(|seed| self.ids.add_to(send.text, &self.settings.keyspace, seed));
+        let request = Self::request(&send);
+        if let Some(text) = with_id {
+            match self.send_text(&text, &send).await? {
+                Err(error) if self.ids.refused_by(&error) => {}
+                result => return settled(result, request),
+            }
+        }
+        settled(self.send_text(send.text, &send).await?, request)
     }
 
     async fn agree(&self, timeout: Duration) -> Result<(), NoAgreement> {
@@ -115,6 +136,10 @@ impl Executor for CqlExecutor {
         });
         panic::caught(async move { function.start(context).await }).await
     }
+}
+
+fn settled(result: Result<(), ExecutionError>, request: Request) -> Result<(), SendError> {
+    result.or_else(|error| Outcome::of(&error, request).into_send_result(error))
 }
 
 impl Coordinator {

@@ -8,6 +8,7 @@ mod grid;
 mod node;
 mod outcome;
 mod panic;
+mod table_id;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -21,6 +21,9 @@ pub struct Send<'a> {
     pub text: &'a str,
     /// The node that must coordinate it, for a schema statement.
     pub coordinator: Option<&'a Coordinator>,
+    /// What the id of a table or view that it creates is made from: the same for each attempt of one claim, so that one
+    /// that lands late changes nothing.
+    pub id_seed: Option<&'a str>,
     /// The write time, in microseconds since the epoch, for a data statement that may have one.
     pub timestamp_us: Option<i64>,
     /// When its outcome counts as unknown.

@@ -6,14 +6,17 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::backoff::Backoff;
-use super::catalog::Catalog;
 use super::env::Env;
 use super::halt::Halt;
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
+use crate::mutant::{Mutant, is_broken};
 use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
+
+/// Clocks that part by more than this since a renewal have jumped: rates differ by less.
+const PARTED_MS_MIN: u64 = 5_000;
 
 /// What became of a conditional write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +31,7 @@ pub(crate) enum Committed {
 
 /// Which part of the journal a holder reads.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Journal<'a> {
-    /// That of all versions from the first pending one of this binary on.
-    Pending(&'a Catalog),
+pub(crate) enum Journal {
     /// That of all versions from this one on.
     From(i64),
     /// None of it.
@@ -48,6 +49,9 @@ pub struct Identity {
     pub reason: Option<String>,
 }
 
+/// Renewals that may come too late, one after the other, before a run gives its lease up for lost.
+const RENEWALS_MAX: u32 = 5;
+
 /// The lease of one run, with the ledger as its last known write left it.
 pub(crate) struct Lease<'a, S, C> {
     env: Env<'a, S, C>,
@@ -57,35 +61,57 @@ pub(crate) struct Lease<'a, S, C> {
     server: Option<(i64, Duration)>,
     /// Nothing that may end later than this is sent.
     deadline: Duration,
+    /// The wall clock and the run's own at the last renewal. Where they have parted since, the machine may have stood
+    /// still without the run's clock having noticed.
+    renewed: Option<(i64, Duration)>,
     /// The guard of the code task that runs now.
     guard: Option<Arc<Guard>>,
 }
 
 impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
+    /// Reads what the lease covers, if it is free and the head is still as it was seen. The lease is not taken yet: the
+    /// first write does it, together with what it begins, and applies only if nothing has changed since.
+    pub(crate) async fn prepare(
+        env: Env<'a, S, C>,
+        identity: Identity,
+        journal: Journal,
+        seen: Option<Head>,
+    ) -> Result<Self, Halt> {
+        let mut lease = Self::new(env, identity, seen);
+        lease.reload(journal).await?;
+        Ok(lease)
+    }
+
     /// Takes the lease, if the head is still as it was seen, and reads what it covers.
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
         identity: Identity,
-        journal: Journal<'_>,
+        journal: Journal,
         seen: Option<Head>,
     ) -> Result<Self, Halt> {
-        let takeover = Takeover {
-            from: seen
-                .as_ref()
-                .filter(|head| head.owner.is_some())
-                .map(|head| head.owner_info.clone().unwrap_or_default()),
-            lease_ms: millis(env.settings.lease),
-            heartbeat_ms: millis(env.settings.heartbeat),
-            serial_cl: env.settings.serial_cl,
-        };
-        let ledger = Ledger { head: seen, ..Ledger::default() };
-        let mut lease = Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None };
-        match lease.commit(&[Transition::Acquire(takeover)]).await? {
+        let mut lease = Self::new(env, identity, seen);
+        match lease.commit(&[lease.taking()]).await? {
             Committed::Applied => {}
             Committed::CommandArrived | Committed::Conflict => return Err(Halt::Lost),
         }
         lease.reload(journal).await?;
         Ok(lease)
+    }
+
+    fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
+        let ledger = Ledger { head: seen, ..Ledger::default() };
+        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, renewed: None, guard: None }
+    }
+
+    /// What takes the lease, from nobody or from a holder that let it lapse.
+    pub(crate) fn taking(&self) -> Transition {
+        let lapsed = self.ledger.head().filter(|head| head.owner.is_some());
+        Transition::Acquire(Takeover {
+            from: lapsed.map(|head| head.owner_info.clone().unwrap_or_default()),
+            lease_ms: millis(self.env.settings.lease),
+            heartbeat_ms: millis(self.env.settings.heartbeat),
+            serial_cl: self.env.settings.serial_cl,
+        })
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {
@@ -110,7 +136,27 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
-        self.env.clock.now() + timeout <= self.deadline
+        let in_time = self.env.clock.now() + timeout <= self.deadline && !self.clocks_have_parted();
+        in_time || is_broken(Mutant::NoDeadline)
+    }
+
+    /// A jump of the wall clock counts as a lapse: it may be the machine that stood still.
+    fn clocks_have_parted(&self) -> bool {
+        let Some((wall_ms, at)) = self.renewed else { return false };
+        let own_ms = millis(self.env.clock.now().saturating_sub(at));
+        (self.env.clock.wall_ms() - wall_ms).abs_diff(own_ms) > PARTED_MS_MIN
+    }
+
+    /// Renews until something that takes at most `timeout` ends within the lease. A process that stood still while the
+    /// answer was on its way has nothing of that lease left.
+    pub(crate) async fn cover(&mut self, timeout: Duration) -> Result<(), Halt> {
+        for _ in 0..RENEWALS_MAX {
+            if self.covers(timeout) {
+                return Ok(());
+            }
+            self.renew().await?;
+        }
+        if self.covers(timeout) { Ok(()) } else { Err(Halt::Lost) }
     }
 
     /// The guard that follows this lease's deadline; one at a time.
@@ -128,7 +174,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Writes these transitions at once. One conditional write is under way at a time, and while its outcome is
     /// unknown no statement is sent.
     pub(crate) async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
-        let first_sent = self.env.clock.now();
+        let (first_sent, first_sent_wall_ms) = (self.env.clock.now(), self.env.clock.wall_ms());
         // Every write is fenced, so that sending it late is safe; the bound is there so that it ends.
         let give_up = self.deadline.max(first_sent + self.env.settings.margin());
         let mut transitions = transitions.to_vec();
@@ -138,6 +184,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         loop {
             match self.send(&transaction).await? {
                 Sent::Applied => break,
+                Sent::Unknown(_)
+                    if is_broken(Mutant::SendOnUnknownIntent)
+                        && transitions.iter().any(|t| matches!(t, Transition::Intent(_))) =>
+                {
+                    break;
+                }
                 Sent::Unknown(error) => {
                     if let Some(guard) = &self.guard {
                         guard.close();
@@ -154,7 +206,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                 Sent::Command => {
                     self.see_command().await?;
                     outcome = Committed::CommandArrived;
-                    transitions.retain(|transition| !transition.begins_step());
+                    transitions.truncate(before_step(&transitions).len());
                     if transitions.is_empty() {
                         return Ok(outcome);
                     }
@@ -164,6 +216,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         }
         self.ledger = transaction.next;
         self.deadline = first_sent + self.env.settings.margin();
+        self.renewed = Some((first_sent_wall_ms, first_sent));
         if let Some(guard) = &self.guard {
             guard.open(self.deadline);
         }
@@ -172,19 +225,16 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Reads head, versions and the journal, and stays the holder only if the head is still as
     /// this run left it.
-    pub(crate) async fn reload(&mut self, journal: Journal<'_>) -> Result<(), Halt> {
+    pub(crate) async fn reload(&mut self, journal: Journal) -> Result<(), Halt> {
         let give_up = self.env.clock.now() + self.env.settings.margin();
+        let steps = match journal {
+            Journal::From(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
+            Journal::None => Vec::new(),
+        };
+        // The head comes last: if it is still this run's, nobody has written between the slices.
         let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
         self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
-        let versions = fold(rows.clone())?;
-        let from = match journal {
-            Journal::Pending(catalog) => catalog.pending(&versions).next().map(|entry| entry.version().get()),
-            Journal::From(version) => Some(version),
-            Journal::None => None,
-        };
-        if let Some(from) = from {
-            rows.extend(self.read_serial(Slice::StepsFrom(from), give_up).await?.rows);
-        }
+        rows.extend(steps);
         let ledger = fold(rows)?;
         if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {
             return Err(Halt::Lost);
@@ -203,7 +253,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     }
 
     fn transaction(&self, transitions: &[Transition]) -> Result<Transaction, Halt> {
-        Ok(self.ledger.transact(&self.writer(), self.env.dice.nonce(), transitions)?)
+        let own = is_broken(Mutant::NonceOfTheRun).then_some(self.identity.owner);
+        let nonce = own.unwrap_or_else(|| self.env.dice.nonce());
+        Ok(self.ledger.transact(&self.writer(), nonce, transitions)?)
     }
 
     async fn send(&self, transaction: &Transaction) -> Result<Sent, Halt> {
@@ -254,6 +306,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             }
         }
     }
+}
+
+/// What goes before the first begin of a step or a version: an operator's command holds back the rest.
+pub(crate) fn before_step(transitions: &[Transition]) -> &[Transition] {
+    let begin = transitions.iter().position(Transition::begins_step);
+    &transitions[..begin.unwrap_or(transitions.len())]
 }
 
 enum Sent {

@@ -27,7 +27,8 @@ mod watch;
 mod tests;
 
 pub(crate) use await_applied::await_applied;
-pub use catalog::{Catalog, Entry};
+pub use catalog::Catalog;
+pub(crate) use catalog::Entry;
 pub use env::Env;
 pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 pub use lease::Identity;

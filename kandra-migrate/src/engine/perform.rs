@@ -8,11 +8,10 @@ use super::backoff::Backoff;
 use super::executor::{CodeRun, Coordinator, Drained, Executor, Send, SendError};
 use super::halt::Halt;
 use super::hold::Holder;
-use super::lease::Journal;
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::Transition;
-use crate::plan::{Repeat, Step, StepKind, TaskFn, Work};
+use crate::plan::{OnFailure, Repeat, Step, StepKind, TaskFn, Work};
 use crate::report::human;
 use crate::schema::{Effect, SchemaChange};
 use crate::store::Store;
@@ -38,6 +37,8 @@ const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_LONGEST: Duration = Duration::from_secs(30);
 /// How often something that was never sent is tried again before it counts as a failure.
 const PASSING_MAX: u32 = 5;
+/// A heartbeat that is so late was kept from being sent.
+const BLOCKED_MIN: Duration = Duration::from_secs(1);
 /// Reads of `system_schema` that may fail before the run gives up.
 const PROBES_MAX: u32 = 10;
 
@@ -45,21 +46,26 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     /// Runs a step, with the retries that its task asks for after definite failures.
     pub(super) async fn perform(&mut self, version: i64, step: &Step) -> Result<StepEnd, Halt> {
         if step.kind != StepKind::Schema && self.pin(version).is_none() {
-            self.lease.reload(Journal::Pending(self.catalog)).await?;
+            let journal = self.journal();
+            self.lease.reload(journal).await?;
         }
         let mut backoff = Backoff::new(RETRY_FIRST, RETRY_LONGEST);
         let mut retries = step.retries;
         loop {
             let end = match &step.work {
-                Work::Cql { text, .. } => self.send(version, step, text).await?,
+                Work::Cql { statement, .. } => self.send(version, step, statement.text()).await?,
                 Work::Code(function) => self.run_code(version, step, function.clone()).await?,
             };
             match end {
                 StepEnd::Failed(problem) if retries > 0 && !self.shutdown.is_requested() => {
                     tracing::warn!(version, step = step.number(), %problem, retries, "a step failed and is tried again");
                     retries -= 1;
+                    self.drain_data().await?;
                     let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
                     self.renewing(clock.sleep(pause)).await?;
+                }
+                StepEnd::Failed(problem) if step.on_failure == OnFailure::Pause => {
+                    return Ok(StepEnd::Pause(problem.for_journal()));
                 }
                 end => return Ok(end),
             }
@@ -70,16 +76,16 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let timeout = step.timeout.unwrap_or(self.env.settings.statement_timeout);
         let schema = step.kind == StepKind::Schema;
         let coordinator = self.coordinator.clone().filter(|_| schema);
+        let seed = self.id_seed(version, step);
         let mut backoff = Backoff::of_writes();
         let mut passing = 0;
         loop {
             // A statement may outlast its lease only if its outcome is waited for, so the common bound counts.
-            if !self.lease.covers(timeout.min(self.env.settings.statement_timeout)) {
-                self.lease.renew().await?;
-            }
+            self.lease.cover(timeout.min(self.env.settings.statement_timeout)).await?;
             self.unsettled |= schema;
             let statement = Send {
                 text,
+                id_seed: seed.as_deref(),
                 coordinator: coordinator.as_ref(),
                 timestamp_us: self.pin(version).filter(|_| step.takes_timestamp()),
                 timeout,
@@ -106,6 +112,15 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 }
             }
         }
+    }
+
+    /// Of the claim, so that a rollback or a failure, after which there is another claim, gives another id: one that
+    /// was used before could bring dropped rows back.
+    fn id_seed(&self, version: i64, step: &Step) -> Option<String> {
+        let claim = self.lease.ledger().version(version)?;
+        let object = step.change()?.object()?;
+        let (epoch, started_at, n) = (claim.epoch, claim.started_at, step.n);
+        Some(format!("{} {version} {n} {epoch} {started_at}", object.name))
     }
 
     async fn run_code(&mut self, version: i64, step: &Step, function: TaskFn) -> Result<StepEnd, Halt> {
@@ -206,7 +221,9 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                     }
                     return Ok(CodeEnd::Stopped);
                 }
-                () = clock.sleep(at.saturating_sub(now)) => match due {
+                () = clock.sleep(at.saturating_sub(now)) => {
+                    self.warn_if_blocked(step, clock.now().saturating_sub(at));
+                    match due {
                     Due::Heartbeat => {
                         self.lease.renew().await?;
                         renewed = self.env.clock.now();
@@ -223,9 +240,25 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                             step.number(), step.task, human(self.env.clock.now().saturating_sub(started))
                         )));
                     }
+                    }
                 }
             }
         }
+    }
+
+    /// A task that computes or waits without yielding keeps the heartbeat from being sent.
+    fn warn_if_blocked(&mut self, step: &Step, late: Duration) {
+        if late < BLOCKED_MIN {
+            return;
+        }
+        let warning = format!(
+            "step {} ({}) has blocked the runtime for {}: use tokio::task::spawn_blocking, or the lease is lost",
+            step.number(),
+            step.task,
+            human(late)
+        );
+        tracing::warn!("{warning}");
+        self.warnings.push(warning);
     }
 
     /// Waits until no data statement of unknown outcome can land any more.
@@ -245,12 +278,12 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let Some(node) = coordinator else { return Ok(()) };
         let (executor, timeout) = (self.executor, self.env.settings.drain_schema);
         if self.renewing(executor.drain(node, timeout)).await? == Drained::Silent {
-            let note = format!("undrained {}", node.0);
+            let remark = format!("undrained {}", node.0);
             tracing::warn!(
                 node = node.0,
                 "a node that may still hold an earlier schema statement does not answer"
             );
-            self.lease.commit(&[Transition::Note(note)]).await?;
+            self.lease.commit(&[Transition::Note(remark)]).await?;
         }
         // The next schema statement goes to a node that answers.
         self.coordinator = None;

@@ -30,6 +30,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         let begun = self.env.clock.now();
         let mut backoff = Backoff::of_watchers();
         loop {
+            let asked = self.env.clock.now();
             let error = match self.env.store.read(slice, level).await {
                 Ok(rows) => return Ok(rows),
                 Err(StoreError::Invalid(_)) if !self.creates && self.is_missing().await? => {
@@ -40,7 +41,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
             };
             // The table is there, and a node may not know it yet.
             let passing = matches!(error, StoreError::Invalid(_)) || is_passing(&error);
-            self.pause_after(error, passing, begun, &mut backoff).await?;
+            self.pause_after(error, passing, asked.saturating_sub(begun), &mut backoff).await?;
         }
     }
 
@@ -62,6 +63,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match self.inspect().await? {
             LedgerTable::Ready => Ok(false),
             LedgerTable::TableMissing => Ok(true),
+            LedgerTable::KeyspaceMissing if self.env.settings.create_keyspace.is_some() => Ok(true),
             LedgerTable::KeyspaceMissing => Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() }),
             LedgerTable::OtherShape(difference) => Err(self.other_shape(difference)),
         }
@@ -112,31 +114,33 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         let begun = self.env.clock.now();
         let mut backoff = Backoff::of_watchers();
         loop {
+            let asked = self.env.clock.now();
             match self.env.store.inspect().await {
                 Ok(table) => return Ok(table),
                 Err(error) => {
                     let passing = is_passing(&error);
-                    self.pause_after(error, passing, begun, &mut backoff).await?;
+                    self.pause_after(error, passing, asked.saturating_sub(begun), &mut backoff).await?;
                 }
             }
         }
     }
 
-    /// Pauses after an error that may pass; another one, or one that has lasted too long, is the caller's.
+    /// Pauses after an error that may pass; another one, or one of a request that was sent after `waited` or longer, is
+    /// the caller's. A process that stood still asks once more.
     async fn pause_after(
         &self,
         error: StoreError,
         passing: bool,
-        begun: Duration,
+        waited: Duration,
         backoff: &mut Backoff,
     ) -> Result<(), Problem> {
-        let waited = self.env.clock.now().saturating_sub(begun);
         if !passing || waited >= self.env.settings.unreachable_after {
             return Err(self.located(Problem::of_store(error).after(waited)));
         }
         tokio::select! {
-            () = self.env.clock.sleep(backoff.pause(self.env.dice)) => Ok(()),
+            biased;
             () = self.shutdown.requested() => Err(Problem::Shutdown),
+            () = self.env.clock.sleep(backoff.pause(self.env.dice)) => Ok(()),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::ledger::Head;
+use crate::mutant::{Mutant, is_broken};
 
 /// Servers' clocks are assumed to be within this of one another.
 const SERVER_SKEW_MAX: Duration = Duration::from_secs(60);
@@ -45,7 +46,9 @@ impl Sighting {
     pub(crate) fn has_lapsed(&self, now: Duration, op_age: Option<Duration>) -> bool {
         let seen = now.saturating_sub(self.since);
         let long_lapsed = op_age.is_some_and(|age| age > self.lease + SERVER_SKEW_MAX);
-        seen >= self.lease || (long_lapsed && seen >= self.heartbeat * HEARTBEATS_MISSED)
+        seen >= self.lease
+            || (long_lapsed && seen >= self.heartbeat * HEARTBEATS_MISSED)
+            || is_broken(Mutant::NoLapse)
     }
 
     /// How long until it can lapse by the own clock.

@@ -78,7 +78,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let keyspace = destination.keyspace.clone();
         Self {
             env,
-            reader: Reader { env, shutdown: shutdown.clone(), creates: true, keyspace, table },
+            reader: Reader { env, shutdown: shutdown.clone(), creates: false, keyspace, table },
             executor,
             identity,
             catalog,
@@ -105,11 +105,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         loop {
             let ended = match self.look().await? {
                 Standing::Current => true,
-                Standing::Free(seen) => self.try_to_lead(seen, Duration::ZERO).await?,
-                Standing::Lapsed(seen, sighting) => {
-                    let landed_by = sighting.sent_until() + self.env.settings.drain_data;
-                    self.try_to_lead(Some(seen), landed_by).await?
-                }
+                Standing::Free(seen) => self.try_to_lead(seen, None).await?,
+                Standing::Lapsed(seen, sighting) => self.try_to_lead(Some(seen), Some(sighting)).await?,
                 Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
                 Standing::Held => self.wait().await?,
             };
@@ -145,7 +142,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Ok(Standing::Current);
         }
         self.catalog.compile(&ledger, &self.destination)?;
-        let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
+        let Some(head) = ledger.head().cloned() else {
+            // Not before: for a plan that is refused nothing is created.
+            self.reader.creates = true;
+            self.reader.read(Slice::Head, ReadLevel::Quorum).await?;
+            return Ok(Standing::Free(None));
+        };
         self.check_head(&head)?;
         self.fail_if_paused(&head, &ledger).await?;
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
@@ -172,11 +174,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     }
 
     /// Takes the lease, if it is still as it was seen, and works. False where everything has to be looked at anew.
-    async fn try_to_lead(
-        &mut self,
-        seen: Option<Head>,
-        data_in_flight_until: Duration,
-    ) -> Result<bool, Problem> {
+    async fn try_to_lead(&mut self, seen: Option<Head>, lapsed: Option<Sighting>) -> Result<bool, Problem> {
         if self.shutdown.is_requested() {
             return Err(Problem::Shutdown);
         }
@@ -188,8 +186,18 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        match Lease::acquire(self.env, self.identity.clone(), Journal::Pending(&self.catalog), seen).await {
-            Ok(lease) => self.lead(lease, data_in_flight_until).await,
+        let identity = self.identity.clone();
+        let first = self.report.pending.first().map(|migration| migration.version.get());
+        let journal = first.map_or(Journal::None, Journal::From);
+        let lease = match lapsed {
+            None => Lease::prepare(self.env, identity, journal, seen).await,
+            Some(_) => Lease::acquire(self.env, identity, journal, seen).await,
+        };
+        // What a lapsed holder sent, it sent before its own deadline.
+        let landed_by =
+            lapsed.map_or(Duration::ZERO, |lapsed| lapsed.sent_until() + self.env.settings.drain_data);
+        match lease {
+            Ok(lease) => self.lead(lease, landed_by).await,
             Err(Halt::Lost) => Ok(false),
             Err(Halt::Failed(problem)) => Err(problem),
         }
@@ -200,12 +208,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         lease: Lease<'a, S, C>,
         data_in_flight_until: Duration,
     ) -> Result<bool, Problem> {
-        tracing::info!(keyspace = self.destination.keyspace, "holds the lease");
         let mut holder =
             Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
         let worked = holder.work().await;
         self.report.applied.extend_from_slice(holder.applied());
         self.report.pending = pending(&self.catalog, holder.ledger());
+        self.report.warnings.extend_from_slice(holder.warnings());
         self.report.warnings.extend(self.executor.advice().await);
         match worked {
             Ok(()) => {
@@ -213,7 +221,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 Ok(true)
             }
             Err(Halt::Lost) => {
-                tracing::warn!(keyspace = self.destination.keyspace, "has lost the lease");
+                tracing::info!(keyspace = self.destination.keyspace, "another run has the lease");
                 Ok(false)
             }
             Err(Halt::Failed(problem)) => Err(problem),
@@ -237,7 +245,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
         self.env.settings.observer.tell(Progress::Waiting { holder: self.holder() });
-        let pause = self.pace.pause(self.env.dice).min(limit - waited);
+        let pause = self.pace.pause(self.env.dice).min(limit.saturating_sub(waited));
         // To the exact lapse, and not a busy loop where that has just been missed.
         let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
         self.sleep(pause.min(lapse)).await
@@ -260,8 +268,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 
     async fn sleep(&self, pause: Duration) -> Result<bool, Problem> {
         tokio::select! {
-            () = self.env.clock.sleep(pause) => Ok(false),
+            biased;
             () = self.shutdown.requested() => Err(Problem::Shutdown),
+            () = self.env.clock.sleep(pause) => Ok(false),
         }
     }
 

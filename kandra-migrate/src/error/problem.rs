@@ -33,6 +33,10 @@ impl fmt::Display for At {
     }
 }
 
+fn times(count: i64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
 /// What a paused version waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stuck {
@@ -86,7 +90,7 @@ pub(crate) enum Problem {
     #[error("{context}: {source}")]
     NoAgreement { context: String, source: Cause },
     #[error(
-        "table {table} is missing, and the server does not take table ids, so that a hundred instances that create it at once may make two"
+        "the server does not take the id of table {table}, so that instances that create it at once may make two of it"
     )]
     TableIdRefused { table: String },
 
@@ -140,7 +144,7 @@ pub(crate) enum Problem {
     #[error("version {version} {name} failed on {holder}: {reason}")]
     FailedElsewhere { version: Version, name: String, holder: String, reason: String },
 
-    #[error("version {version} {name} has failed {failures} times and is tried again in {}: {reason}", human(*.left))]
+    #[error("version {version} {name} has failed {} and is left alone for another {}: {reason}", times(*.failures), human(*.left))]
     BackingOff { version: Version, name: String, failures: i64, left: Duration, reason: String },
 
     #[error("nothing is begun for another {}, by an operator's hold: {reason}", human(*.left))]
@@ -153,7 +157,7 @@ pub(crate) enum Problem {
     Held { holder: String },
     #[error("waited {} for {holder}, which is still migrating", human(*.waited))]
     WaitedTooLong { holder: String, waited: Duration },
-    #[error("the run was asked to stop")]
+    #[error("the run was asked to stop before everything was applied")]
     Shutdown,
     #[error("a bug of kandra-migrate: {0}")]
     Illegal(#[from] IllegalTransition),

@@ -189,7 +189,7 @@ pub struct StepRow {
     pub task: String,
     /// `schema`, `data` or `code`.
     pub step_kind: String,
-    /// What a repetition means: `probe`, `idempotent` or `once`.
+    /// What a repetition means: `probe`, `idempotent` or `once`; and perhaps `point-of-no-return`.
     pub flags: String,
     /// The state.
     pub state: StepState,

@@ -9,6 +9,7 @@ use super::row::{Head, StepRow, VersionRow};
 use super::state::{IllegalTransition, StepState, VersionState};
 use super::transition::{Claim, Intent, Takeover, Transition};
 use super::{FAILED, FORMAT};
+use crate::mutant::{Mutant, is_broken};
 
 /// Longest error text that is stored, in bytes.
 const ERROR_BYTES_MAX: usize = 4096;
@@ -86,7 +87,7 @@ impl Ledger {
             cmd_op: seen.and_then(|head| head.cmd_op),
             absent: draft.absent,
         };
-        let head_cells = changed(seen.map(Head::to_cells), head.to_cells());
+        let head_cells = changed(seen.map(Head::to_cells).as_ref(), head.to_cells());
         let mut mutations = vec![Mutation::Put(Key::HEAD, head_cells)];
         mutations.extend(draft.mutations());
         mutations.extend(event(head.rev, writer, transitions));
@@ -145,8 +146,11 @@ fn clip(text: &str) -> String {
 
 /// The cells that differ. A cell that is not written keeps its write time: that of a version's `name` is the pinned
 /// timestamp of everything that the version writes.
-pub(super) fn changed(before: Option<Cells>, after: Cells) -> Cells {
-    before.map_or_else(|| after.clone(), |before| after.different_from(&before))
+pub(super) fn changed(before: Option<&Cells>, after: Cells) -> Cells {
+    match before {
+        Some(before) => after.different_from(before),
+        None => after,
+    }
 }
 
 struct Draft<'a> {
@@ -249,7 +253,7 @@ impl Draft<'_> {
         head.owner_info = Some(self.writer.info.clone());
         head.lease_ms = takeover.lease_ms;
         head.heartbeat_ms = takeover.heartbeat_ms;
-        head.serial_cl = takeover.serial_cl.to_owned();
+        takeover.serial_cl.clone_into(&mut head.serial_cl);
     }
 
     fn claim(&mut self, epoch: i64, claim: &Claim) -> Result<(), IllegalTransition> {
@@ -337,16 +341,18 @@ impl Draft<'_> {
 
     fn intent(&mut self, intent: &Intent) -> Result<(), IllegalTransition> {
         let (version, n) = (intent.version, intent.n);
-        let old = self.next.step(version, n);
+        // An edited migration may have another task in this place: what was there is not its history.
+        let same = |row: &&StepRow| row.task == intent.task && row.digest == intent.digest;
+        let old = self.next.step(version, n).filter(same);
         let state = self.next.step_state(version, n).become_state(version, n, StepState::Intent)?;
         let row = StepRow {
             version,
             n,
             task: intent.task.clone(),
             step_kind: intent.step_kind.to_owned(),
-            flags: intent.flags.to_owned(),
+            flags: intent.flags.clone(),
             state,
-            attempts: old.map_or(0, |row| row.attempts) + 1,
+            attempts: old.map_or(0, |row| row.attempts) + i64::from(!is_broken(Mutant::NoAttempts)),
             failures: old.map_or(0, |row| row.failures),
             digest: intent.digest.clone(),
             undo: intent.undo.clone(),
@@ -409,7 +415,7 @@ impl Draft<'_> {
     fn mutations(&self) -> impl Iterator<Item = Mutation> {
         self.touched.iter().map(|key| match (cells(self.before, *key), cells(&self.next, *key)) {
             (_, None) => Mutation::Delete(*key),
-            (before, Some(after)) => Mutation::Put(*key, changed(before, after)),
+            (before, Some(after)) => Mutation::Put(*key, changed(before.as_ref(), after)),
         })
     }
 }

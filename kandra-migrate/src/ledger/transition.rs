@@ -150,8 +150,8 @@ pub struct Intent {
     pub task: String,
     /// `schema`, `data` or `code`.
     pub step_kind: &'static str,
-    /// `probe`, `idempotent` or `once`.
-    pub flags: &'static str,
+    /// `probe`, `idempotent` or `once`, and then perhaps `point-of-no-return`.
+    pub flags: String,
     /// The digest of what is sent.
     pub digest: String,
     /// The CQL that takes it back.

@@ -8,7 +8,7 @@ pub use into_plan::IntoPlan;
 pub use steps::Destination;
 pub(crate) use steps::{Repeat, Step, StepKind, Steps, Work};
 pub(crate) use task::{Body, TaskFn};
-pub use task::{CodeNeedsIdempotentOrOnce, Task, code, cql};
+pub use task::{CodeNeedsIdempotentOrOnce, OnFailure, Task, code, cql};
 
 /// The tasks of one migration, in the order in which they run.
 #[derive(Debug, Default)]

@@ -26,6 +26,18 @@ impl fmt::Debug for TaskFn {
     }
 }
 
+/// What becomes of a version when one of its tasks has failed, after its retries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnFailure {
+    /// The claim is released and the error is the caller's; a later run tries again, after 5 s that double with each
+    /// failure, up to 5 min.
+    #[default]
+    RetryNextRun,
+    /// The version is PAUSED until an operator, or an edited migration, gets it going again.
+    Pause,
+}
+
 /// One task of a migration's plan. Made by [`cql`] and [`code`].
 #[derive(Debug, Clone)]
 #[must_use = "a task does nothing unless `up` returns it"]
@@ -34,7 +46,9 @@ pub struct Task {
     pub(crate) body: Body,
     pub(crate) repeat: Option<super::Repeat>,
     pub(crate) undo: Option<String>,
+    pub(crate) point_of_no_return: bool,
     pub(crate) retries: u32,
+    pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
     pub(crate) location: &'static Location<'static>,
@@ -98,7 +112,9 @@ impl Task {
             body,
             repeat: None,
             undo: None,
+            point_of_no_return: false,
             retries: 0,
+            on_failure: OnFailure::default(),
             timeout: None,
             stall_timeout: None,
             location,
@@ -129,9 +145,21 @@ impl Task {
         self
     }
 
+    /// Says that the task removes what no undo brings back: from here on a version only goes forward.
+    pub fn point_of_no_return(mut self) -> Self {
+        self.point_of_no_return = true;
+        self
+    }
+
     /// How often the run tries again, with growing pauses, after a definite failure. Default 0, at most 10.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
+        self
+    }
+
+    /// What becomes of the version when the task has failed. Default: [`OnFailure::RetryNextRun`].
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
         self
     }
 

@@ -28,6 +28,8 @@ pub struct PlannedMigration {
     pub location: String,
     /// The steps, in order.
     pub steps: Vec<PlannedStep>,
+    /// What is likely to go wrong, told from the statements alone: each with the code of its rule, `KL01` and so on.
+    pub findings: Vec<String>,
 }
 
 /// A step that would be run.
@@ -55,18 +57,23 @@ impl PlannedMigration {
             kind: step.kind.name(),
             repeat: step.repeat.name(),
             cql: match &step.work {
-                Work::Cql { text, .. } => Some(match literals {
-                    Literals::Masked => cql::mask(text),
-                    Literals::Shown => text.clone(),
+                Work::Cql { statement, .. } => Some(match literals {
+                    Literals::Masked => cql::mask(statement.text()),
+                    Literals::Shown => statement.text().to_owned(),
                 }),
                 Work::Code(_) => None,
             },
         });
+        let findings =
+            entry.steps().findings().into_iter().map(|finding| {
+                format!("{} step {}: {}", finding.rule.code(), finding.step + 1, finding.message)
+            });
         Self {
             version: entry.version(),
             name: entry.name().to_owned(),
             location: entry.migration.location(),
             steps: steps.collect(),
+            findings: findings.collect(),
         }
     }
 }
@@ -80,6 +87,9 @@ impl fmt::Display for PlannedMigration {
                 Some(cql) => write!(f, " {}", cql.split_whitespace().collect::<Vec<_>>().join(" "))?,
                 None => write!(f, " {}", step.task)?,
             }
+        }
+        for finding in &self.findings {
+            write!(f, "\n  ! {finding}")?;
         }
         Ok(())
     }

@@ -10,4 +10,4 @@ pub use context::TaskContext;
 pub(crate) use error::TaskPanic;
 pub use error::{TaskError, TaskResult};
 pub(crate) use guard::Checkpoint;
-pub use guard::Guard;
+pub use guard::{Guard, Permit, RunEnded};
