@@ -52,7 +52,7 @@ pub(super) struct ConnectionArgs {
     /// The user to log in as
     #[arg(long, global = true, env = "KANDRA_USER", hide_env_values = true)]
     pub(super) user: Option<String>,
-    /// A file with the user's password, which can be in KANDRA_PASSWORD instead
+    /// A file with the user's password, which can be in `KANDRA_PASSWORD` instead
     #[arg(long, global = true, value_name = "FILE", env = "KANDRA_PASSWORD_FILE", hide_env_values = true)]
     pub(super) password_file: Option<PathBuf>,
 }
@@ -78,24 +78,20 @@ pub(super) struct Common {
     /// The serial consistency that the keyspace's ledger is written with
     #[arg(long, global = true, value_name = "LEVEL")]
     pub(super) serial_consistency: Option<Serial>,
-    /// How what is found is written to stdout
+    /// How stdout is written: text for people, or one JSON document
     #[arg(long, global = true, default_value = "text")]
     pub(super) format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people
     Text,
-    /// For machines: one document, with `schema_version`
     Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Serial {
-    /// Spans data centres
     Serial,
-    /// Within one data centre
     LocalSerial,
 }
 
@@ -144,6 +140,7 @@ pub(super) enum Command {
     },
     /// Stop a version before its next step, or keep it from being begun
     Pause {
+        /// The version of a migration
         version: i64,
         #[command(flatten)]
         why: MaybeReason,
@@ -203,6 +200,7 @@ pub(super) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct EditArgs {
+    /// The version of a migration
     pub(super) version: i64,
     /// Why, for the audit trail
     #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -217,7 +215,7 @@ pub(super) struct EditArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct MaybeReason {
-    /// Why, for the audit trail [default: who]
+    /// Why, for the audit trail, which has who and when anyhow
     #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) reason: Option<String>,
 }
@@ -292,7 +290,7 @@ fn prefix(typed: &str, matches: &ArgMatches, connection: &ConnectionArgs, common
     let mut prefix = typed.to_owned();
     for (id, value) in options {
         let Some(value) = value.filter(|_| is_typed(matches, id)) else { continue };
-        prefix.push_str(&format!(" --{} {}", id.replace('_', "-"), quoted(&value)));
+        prefix = format!("{prefix} --{} {}", id.replace('_', "-"), quoted(&value));
     }
     prefix
 }

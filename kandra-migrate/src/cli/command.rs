@@ -67,7 +67,7 @@ pub(super) async fn carry_out(cli: Cli<'_>, line: Line) -> ExitCode {
     let exit = match result {
         Ok(answer) => answered(&answer, &line),
         Err(Failure::Failed(error)) => failed(&error, &line),
-        Err(Failure::Usage(text)) => exit::usage(&line.program, text),
+        Err(Failure::Usage(text)) => exit::usage(&line.program, &text),
     };
     ExitCode::from(signals.exit_code().unwrap_or(exit.code()))
 }
@@ -166,9 +166,10 @@ impl<'r> Desk<'_, 'r> {
         if let Some(replication) = &args.create_keyspace {
             runner = runner.create_keyspace(replication);
         }
+        // Boxed: the future of a whole run is large.
         let report = match args.to {
-            Some(version) => runner.run_to(version).await,
-            None => runner.run().await,
+            Some(version) => Box::pin(runner.run_to(version)).await,
+            None => Box::pin(runner.run()).await,
         };
         report.map(Answer::Ran)
     }
@@ -182,8 +183,8 @@ impl<'r> Desk<'_, 'r> {
     async fn give(&self, verb: &Verb, why: &MaybeReason) -> Result<Answer, Error> {
         let control = self.runner().control();
         let changes = control.preview(verb).await?;
-        let reason = why.reason.clone().or_else(|| person().map(|user| format!("by {user}")));
-        control.carry_out(verb, reason.as_deref().unwrap_or("no reason given")).await?;
+        // Who it was is in the audit trail anyhow.
+        control.carry_out(verb, why.reason.as_deref().unwrap_or("no reason given")).await?;
         Ok(Answer::Changes { changes, outcome: Changed::Made })
     }
 

@@ -41,9 +41,9 @@ pub(super) fn of_clap(error: &clap::Error) -> ExitCode {
 }
 
 /// Says what is wrong with what was typed, as for all else that is.
-pub(super) fn usage(program: &str, text: String) -> Exit {
-    let mut command = clap::Command::new(program.to_owned());
-    let error = command.error(clap::error::ErrorKind::MissingRequiredArgument, text);
+pub(super) fn usage(program: &str, text: &str) -> Exit {
+    let text = format!("{text}\n\nFor more information, try '{program} --help'.\n");
+    let error = clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, text);
     // What nobody can read changes nothing.
     let _ = error.print();
     Exit::Usage

@@ -161,7 +161,7 @@ pub(super) fn answer(command: &str, exit: Exit, answer: &Answer) -> String {
 pub(super) fn error(command: &str, exit: Exit, error: &Error, idiom: Idiom<'_>) -> String {
     let view = ErrorView {
         code: error.code().as_str(),
-        message: error.to_string(),
+        message: error.message(),
         version: error.version().map(crate::Version::get),
         retryable: error.retryable(),
         next: error.next().text(idiom),

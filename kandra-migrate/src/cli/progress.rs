@@ -32,7 +32,7 @@ struct State {
 impl Display {
     pub(super) fn new() -> Self {
         let is_terminal =
-            io::stderr().is_terminal() && !std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+            io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         Self { painter: Painter::of(&io::stderr()), is_terminal, state: Arc::default() }
     }
 

@@ -45,16 +45,14 @@ pub(super) fn render(rows: &[Vec<Cell>], painter: Painter) -> String {
         let mut gap = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             let padding = " ".repeat(width - cell.text.chars().count());
-            let painted = painter.paint(cell.paint, &cell.text);
             let (before, after) = if cell.is_right { (padding.as_str(), "") } else { ("", padding.as_str()) };
-            if !cell.text.is_empty() {
-                line.push_str(&gap);
-                line.push_str(before);
-                line.push_str(&painted);
-                gap.clear();
-                gap.push_str(after);
-            } else {
+            if cell.text.is_empty() {
                 gap.push_str(&padding);
+            } else {
+                line.push_str(&std::mem::take(&mut gap));
+                line.push_str(before);
+                line.push_str(&painter.paint(cell.paint, &cell.text));
+                gap.push_str(after);
             }
             gap.push_str(BETWEEN);
         }

@@ -19,7 +19,7 @@ pub(super) fn render(answer: &Answer, painter: Painter) -> String {
         Answer::Ran(report) => format!("{report}\n"),
         Answer::Waited(report) => waited(report, painter),
         Answer::Changes { changes, outcome } => match outcome {
-            Changed::Made => changes.iter().map(|change| format!("done: {change}\n")).collect(),
+            Changed::Made => format!("done: {}\n", changes.join("\ndone: ")),
             Changed::OnlyShown | Changed::Declined => "nothing was changed\n".to_owned(),
         },
         Answer::Events(events) => events.iter().map(|event| render_event(event, painter)).collect(),
@@ -109,7 +109,8 @@ fn details(text: &mut String, migration: &MigrationStatus, painter: Painter) {
         if let Some(checkpoint) = &step.checkpoint {
             add(text, format_args!(", at checkpoint {checkpoint}"));
         }
-        if let Some(error) = &step.error {
+        // Why a version is paused is often the error of its step.
+        if let Some(error) = step.error.as_ref().filter(|error| migration.error.as_ref() != Some(error)) {
             add(text, format_args!(": {error}"));
         }
         text.push('\n');

@@ -58,6 +58,6 @@ pub(crate) async fn await_applied<S: Store, C: Clock>(
         }
         let holder = report.holder.clone().unwrap_or_else(|| "a run".to_owned());
         env.settings.observer.tell(Progress::Waiting { holder });
-        env.clock.sleep(backoff.pause(env.dice).min(limit - waited)).await;
+        env.clock.sleep(backoff.pause(env.dice).min(limit.saturating_sub(waited))).await;
     }
 }

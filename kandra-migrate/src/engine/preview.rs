@@ -17,7 +17,9 @@ impl Order {
 fn of_command(command: &Command) -> String {
     match command {
         Command::Pause { version } => {
-            format!("version {version} is not begun; a run that is at it stops before its next step")
+            format!(
+                "version {version} is to pause: it is not begun, and a run that is at it stops before its next step"
+            )
         }
         Command::Resume { version: Some(version) } => format!("version {version} goes on with the next run"),
         Command::Resume { version: None } => "the pause or the hold is taken back".to_owned(),

@@ -104,7 +104,8 @@ impl Error {
     pub(crate) fn explain_in(&self, idiom: Idiom<'_>) -> String {
         let mut parts = vec![self.with_causes()];
         parts.extend(self.0.problem.detail().map(str::to_owned));
-        parts.extend(self.report().map(progress));
+        let has_begun = |report: &&Report| !report.applied.is_empty() || !report.pending.is_empty();
+        parts.extend(self.report().filter(has_begun).map(progress));
         parts.push(format!("Next: {}", self.0.problem.next().text(idiom)));
         parts.join("\n\n")
     }
@@ -114,13 +115,19 @@ impl Error {
         let mut cause = self.source();
         while let Some(error) = cause {
             let text = error.to_string();
-            // The line of the error itself has its first cause already.
+            // Many errors have that of their cause in their own text.
             if !lines.iter().any(|line| line.contains(&text)) {
                 lines.push(format!("  caused by: {text}"));
             }
             cause = error.source();
         }
         lines.join("\n")
+    }
+
+    /// What happened, without the code.
+    #[cfg(feature = "cli")]
+    pub(crate) fn message(&self) -> String {
+        self.0.problem.to_string()
     }
 
     #[cfg(feature = "cli")]
