@@ -281,7 +281,7 @@ impl Problem {
             )
             .way("then", Call::Run),
             Self::TableIdRefused { table } => Next::new(format!(
-                "create {table} ahead of time, from one place only; the statement is in the docs of kandra_migrate::ledger_table"
+                "create {table} ahead of time, from one place only; the statement is on the page of KM0010, in kandra_migrate::error_codes"
             )),
             Self::LedgerRefused { .. } => Next::new(
                 "read the server's answer; if it names a limit of the service, this keyspace cannot hold the ledger",
