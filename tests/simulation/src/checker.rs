@@ -274,6 +274,9 @@ impl World {
             }
             if row.state != "INTENT" || before.is_some_and(|before| before.position != row.position) {
                 self.checker.open_starts.remove(&step.id);
+            } else if row.attempts == 0 {
+                self.count(Seen::Stopped);
+                self.checker.open_starts.remove(&step.id);
             }
             let state_before = before.map_or("", |before| before.state.as_str());
             match (state_before, row.state.as_str()) {
@@ -295,7 +298,6 @@ impl World {
             }
         }
         for key in old.steps.keys().filter(|key| !new.steps.contains_key(key)) {
-            self.count(Seen::Withdrawn);
             if let Some(step) = CATALOGUE.find(&old.steps[key].task) {
                 self.checker.open_starts.remove(&step.id);
             }
