@@ -86,7 +86,8 @@ impl Process {
     fn signal(&self, signal: Signal) -> Result<()> {
         let failed = |source| Trouble::Io { what: format!("signal {}", self.name), source };
         // One that has ended already is not there to be signalled.
-        let Some(pid) = self.child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw) else {
+        let Some(pid) = self.child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw)
+        else {
             return Ok(());
         };
         kill_process(pid, signal).map_err(|error| failed(error.into()))

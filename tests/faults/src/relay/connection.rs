@@ -129,7 +129,13 @@ impl Link {
         }
     }
 
-    async fn held(self: Arc<Self>, gate: Gate, request: Request, frame: Frame, to_node: mpsc::Sender<Outgoing>) {
+    async fn held(
+        self: Arc<Self>,
+        gate: Gate,
+        request: Request,
+        frame: Frame,
+        to_node: mpsc::Sender<Outgoing>,
+    ) {
         if gate.wait(request).await == Verdict::Pass {
             self.expect(frame.stream(), Pending::Late(gate, to_node.clone()));
             // A node that is gone gets nothing.
