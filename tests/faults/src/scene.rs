@@ -44,18 +44,14 @@ pub struct Start<'a> {
 }
 
 impl Scene {
-    /// A fresh keyspace with the table of effects.
+    /// A fresh keyspace.
     pub async fn new(world: &Arc<World>, prefix: &str) -> Result<Self> {
         Self::in_keyspace(world, fresh_keyspace_name(prefix)).await
     }
 
     /// The same, in a keyspace of this name.
     pub async fn in_keyspace(world: &Arc<World>, keyspace: String) -> Result<Self> {
-        let replicas = world.nodes().len().min(3);
-        let replication = format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {replicas}}}");
-        world.schema(&format!("CREATE KEYSPACE {keyspace} WITH replication = {replication}")).await?;
-        let columns = "task text, execution uuid, PRIMARY KEY (task, execution)";
-        world.schema(&format!("CREATE TABLE {keyspace}.effects ({columns})")).await?;
+        world.keyspace(&keyspace).await?;
         Ok(Self { world: Arc::clone(world), keyspace, ended: Mutex::default(), written: Mutex::default() })
     }
 

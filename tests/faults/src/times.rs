@@ -10,6 +10,6 @@ pub const HEARTBEAT: Duration = Duration::from_secs(2);
 pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Until an instance that only waits for takeovers and drains must have ended.
-pub const END_SECS_MAX: u64 = 240;
+pub const END_SECS_MAX: u64 = 600;
 /// Until a request that a test waits for must have come.
-pub const REACH_SECS_MAX: u64 = 90;
+pub const REACH_SECS_MAX: u64 = 240;
