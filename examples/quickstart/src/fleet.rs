@@ -15,8 +15,8 @@ use crate::Failure;
 /// The first argument of a process that is an instance.
 pub(crate) const INSTANCE: &str = "instance";
 
-/// The longest that a fleet takes, the time for a takeover included.
-const FLEET_SECS_MAX: u64 = 120;
+/// The longest that a fleet takes. A takeover alone takes half a minute, and a busy machine multiplies that.
+const FLEET_SECS_MAX: u64 = 300;
 
 /// Where instances find their data.
 #[derive(Debug)]

@@ -12,8 +12,9 @@ use tracing_subscriber::EnvFilter;
 use crate::Failure;
 use crate::migrations::{FIRST_RELEASE, MIGRATIONS};
 
-// For show only, so that a killed instance is soon succeeded. Leave the defaults (60 s, 10 s, 30 s) in production: there
-// a lease this short lapses with every hiccup of the cluster, and a statement that just takes long counts as lost.
+// For show only, so that the instance that is killed is soon succeeded. Leave the defaults (60 s, 10 s, 30 s) in
+// production: there a lease this short lapses with every hiccup of the cluster, and a statement that just takes long
+// counts as lost.
 const LEASE: Duration = Duration::from_secs(9);
 const HEARTBEAT: Duration = Duration::from_secs(2);
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -42,14 +43,11 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
 
     let runner = Runner::new(Arc::clone(&session), &MIGRATIONS)
         .keyspace(arguments.keyspace)
-        .application(arguments.name)
-        .lease(LEASE)
-        .heartbeat(HEARTBEAT)
-        .statement_timeout(STATEMENT_TIMEOUT);
+        .application(arguments.name);
     let migrated = match arguments.release.as_str() {
         // The first release's binary would not have the newer migrations; this one has, and stops before them.
-        "first" => Box::pin(runner.run_to(FIRST_RELEASE)).await,
-        _ => Box::pin(runner.run()).await,
+        "first" => runner.run_to(FIRST_RELEASE).await,
+        _ => runner.lease(LEASE).heartbeat(HEARTBEAT).statement_timeout(STATEMENT_TIMEOUT).run().await,
     };
     // The long form: the causes, what is applied already, and what to do next.
     let report = migrated.map_err(|error| error.explain())?;

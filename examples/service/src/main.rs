@@ -16,6 +16,7 @@ mod stop;
 mod users;
 
 use std::error::Error;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,8 +45,8 @@ const SESSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).init();
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,scylla=warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(io::stdout().is_terminal()).init();
     match serve().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -88,7 +89,7 @@ async fn start(settings: &Settings, ready: &Ready, stop: &Stop) -> Result<(), Fa
         // The statement under way ends and is recorded, then the lease is given back: the next instance goes on at
         // once, and does not wait until the lease lapses.
         .shutdown_on(stop.clone().requested());
-    match Box::pin(runner.run()).await {
+    match runner.run().await {
         Ok(report) => {
             tracing::info!("{report}");
             // Nobody else comes here, so that it is empty.

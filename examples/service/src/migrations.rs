@@ -12,13 +12,13 @@ mod create_users {
     }
 }
 
-/// Takes a few seconds, so that there is time to ask `/ready` or to stop the service meanwhile.
+/// Takes some seconds, so that there is time to ask `/ready` or to stop the service meanwhile.
 #[migration(version = 2)]
 mod add_sample_users {
     use kandra_migrate::prelude::*;
 
-    const USERS: i64 = 5000;
-    const USERS_PER_CHECKPOINT: i64 = 500;
+    const USERS: i64 = 2000;
+    const USERS_PER_CHECKPOINT: i64 = 200;
 
     fn up() -> impl IntoPlan {
         code("add users", add).idempotent()

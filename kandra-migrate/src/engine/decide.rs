@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::catalog::{Catalog, Entry};
+use crate::error::Stuck;
 use crate::ledger::{Ledger, StepRow, StepState, VersionState};
 use crate::plan::{Repeat, Step, StepKind};
 
@@ -155,6 +156,16 @@ fn foreign_step<'a>(ledger: &'a Ledger, entry: &Entry) -> Option<&'a StepRow> {
         .steps_of(entry.version().get())
         .filter(|step| matches!(step.state, StepState::Done | StepState::Intent))
         .find(|step| !entry.steps().find(step.n).is_some_and(|planned| is_same(planned, step)))
+}
+
+/// What a paused version waits for. `ledger` has its journal.
+pub(crate) fn stuck(ledger: &Ledger, entry: &Entry) -> Stuck {
+    let version = entry.version().get();
+    if ledger.version(version).is_some_and(|row| !entry.migration.accepts(&row.checksum)) {
+        return Stuck::Edited;
+    }
+    let in_doubt = ledger.steps_of(version).any(|step| step.state == StepState::Intent);
+    if in_doubt { Stuck::InDoubt } else { Stuck::Between }
 }
 
 fn is_same(planned: &Step, row: &StepRow) -> bool {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
-use super::decide::{Action, decide};
+use super::decide::{Action, decide, stuck};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
 use super::lease::{Committed, Journal, Lease, before_step};
+use super::observer::Progress;
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
 use super::verify::verify;
@@ -519,9 +520,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Committed::Conflict => &[],
         };
         for transition in written {
-            if let Transition::Acquire(takeover) = transition {
-                tracing::info!(from = takeover.from, "holds the lease");
-            }
+            self.tell(transition, committed);
             if let Transition::Complete { version, execution_ms, .. } = transition {
                 let entry = self.entry(*version);
                 let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
@@ -534,6 +533,31 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             }
         }
         Ok(committed)
+    }
+
+    fn tell(&self, transition: &Transition, committed: Committed) {
+        let observer = &self.env.settings.observer;
+        match transition {
+            Transition::Intent(intent) if committed == Committed::Applied => {
+                let entry = self.entry(intent.version);
+                observer.tell(Progress::Begun {
+                    version: intent.version,
+                    name: entry.name().to_owned(),
+                    step: intent.n + 1,
+                    steps: entry.steps().len(),
+                    task: intent.task.clone(),
+                });
+            }
+            Transition::Done { version, n } => {
+                observer.tell(Progress::Done { version: *version, step: n + 1 });
+            }
+            Transition::Complete { version, execution_ms, .. } => observer.tell(Progress::Applied {
+                version: *version,
+                name: self.entry(*version).name().to_owned(),
+                took: Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default()),
+            }),
+            _ => {}
+        }
     }
 
     /// Works while the lease is kept.
@@ -569,7 +593,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     fn paused(&self, version: i64, reason: String) -> Problem {
         let entry = self.entry(version);
-        Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+        let stuck = stuck(self.lease.ledger(), entry);
+        Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason, stuck }
     }
 
     fn entry(&self, version: i64) -> &'a Entry {

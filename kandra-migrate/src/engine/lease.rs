@@ -214,6 +214,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                 }
             }
         }
+        if let Some(Transition::Acquire(takeover)) = transitions.first() {
+            tracing::info!(from = takeover.from, "holds the lease");
+        }
         self.ledger = transaction.next;
         self.deadline = first_sent + self.env.settings.margin();
         self.renewed = Some((first_sent_wall_ms, first_sent));

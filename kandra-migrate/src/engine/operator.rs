@@ -48,6 +48,14 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         Ok(rows.iter().map(|(key, cells)| Event::from_cells(key.n, cells)).collect())
     }
 
+    /// What a verb would change, in a sentence each, or why it is refused. Reads only.
+    pub(crate) async fn preview(&self, verb: &Verb) -> Result<Vec<String>, Problem> {
+        let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
+        let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());
+        let ledger = self.with_journal(self.reader.fold(rows)?, verb.journal_from()).await?;
+        Ok(verb.order(&ledger, self.catalog, server_ms)?.preview(&ledger))
+    }
+
     /// Carries out a verb, or says why not and changes nothing.
     pub(crate) async fn carry_out(&mut self, verb: &Verb) -> Result<(), Problem> {
         // Of all verbs, only this one is for keyspaces that were never migrated.

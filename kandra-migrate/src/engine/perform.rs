@@ -267,7 +267,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         if left.is_zero() {
             return Ok(());
         }
-        tracing::info!(?left, "waits until a statement of unknown outcome cannot land any more");
+        tracing::info!(left = human(left), "waits until a statement of unknown outcome cannot land any more");
         let clock = self.env.clock;
         self.renewing(clock.sleep(left)).await
     }

@@ -63,6 +63,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match self.inspect().await? {
             LedgerTable::Ready => Ok(false),
             LedgerTable::TableMissing => Ok(true),
+            LedgerTable::KeyspaceMissing if self.env.settings.create_keyspace.is_some() => Ok(true),
             LedgerTable::KeyspaceMissing => Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() }),
             LedgerTable::OtherShape(difference) => Err(self.other_shape(difference)),
         }
@@ -97,7 +98,9 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match created {
             Ok(()) => Ok(true),
             Err(CreateError::OtherShape(difference)) => Err(self.other_shape(difference)),
-            Err(CreateError::IdRefused) => Err(Problem::TableIdRefused { table: self.table.clone() }),
+            Err(CreateError::IdRefused { statement }) => {
+                Err(Problem::TableIdRefused { table: self.table.clone(), statement })
+            }
             Err(CreateError::Store(error)) => {
                 Err(self.located(Problem::of_store(error).after(CREATE_TIMEOUT)))
             }

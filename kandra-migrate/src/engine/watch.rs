@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use super::backoff::Backoff;
 use super::catalog::{Catalog, Entry};
-use super::decide::{Stance, stance};
+use super::decide::{Stance, stance, stuck};
 use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::lease::{Identity, Journal, Lease};
+use super::observer::Progress;
 use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
@@ -77,7 +78,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let keyspace = destination.keyspace.clone();
         Self {
             env,
-            reader: Reader { env, shutdown: shutdown.clone(), creates: true, keyspace, table },
+            reader: Reader { env, shutdown: shutdown.clone(), creates: false, keyspace, table },
             executor,
             identity,
             catalog,
@@ -134,16 +135,21 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
-        self.report.warnings = verify(&ledger, &self.catalog)?;
         self.report.pending = pending(&self.catalog, &ledger);
+        self.report.warnings = verify(&ledger, &self.catalog)?;
         if self.report.pending.is_empty() {
             self.finish();
             return Ok(Standing::Current);
         }
         self.catalog.compile(&ledger, &self.destination)?;
-        let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
+        let Some(head) = ledger.head().cloned() else {
+            // Not before: for a plan that is refused nothing is created.
+            self.reader.creates = true;
+            self.reader.read(Slice::Head, ReadLevel::Quorum).await?;
+            return Ok(Standing::Free(None));
+        };
         self.check_head(&head)?;
-        self.fail_if_paused(&head, &ledger)?;
+        self.fail_if_paused(&head, &ledger).await?;
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
         if let Some((left, problem)) = self.not_yet(&head, &ledger, server_ms).await? {
             return Ok(Standing::NotYet(left, problem));
@@ -238,6 +244,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         if waited >= limit {
             return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
+        self.env.settings.observer.tell(Progress::Waiting { holder: self.holder() });
         let pause = self.pace.pause(self.env.dice).min(limit.saturating_sub(waited));
         // To the exact lapse, and not a busy loop where that has just been missed.
         let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
@@ -254,6 +261,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Err(problem);
         }
         tracing::info!(%problem, "waits");
+        self.env.settings.observer.tell(Progress::PutOff { reason: problem.to_string() });
         // A hold may be taken back, and an edited image may come: not all of it is slept at once.
         self.sleep(left.min(LEFT_ALONE_LONGEST)).await
     }
@@ -282,18 +290,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.report.holder.clone().unwrap_or_else(|| "another instance".to_owned())
     }
 
-    fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
-        let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(()) };
-        let version = entry.version().get();
-        match stance(ledger, entry) {
-            Stance::Stopped(_) if head.resumes(version) => Ok(()),
-            Stance::Stopped(reason) => Err(paused(entry, reason)),
-            // It is not begun, and nobody is to begin it.
-            Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
-                Err(paused(entry, head.command_text()))
-            }
-            _ => Ok(()),
-        }
+    async fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
+        let Some((entry, reason)) = stopped(head, ledger, &self.catalog) else { return Ok(()) };
+        Err(paused(&self.reader, ledger, entry, reason).await?)
     }
 
     /// A run that began before another one failed gets that one's failure: it would have had the same.
@@ -370,8 +369,36 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 /// The shortest pause of a watcher.
 const LAPSE_MS_MIN: Duration = Duration::from_millis(1);
 
-fn paused(entry: &Entry, reason: String) -> Problem {
-    Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+/// The first pending version, and why, if nobody goes on with it.
+pub(crate) fn stopped<'a>(
+    head: &Head,
+    ledger: &'a Ledger,
+    catalog: &'a Catalog,
+) -> Option<(&'a Entry, String)> {
+    let entry = catalog.pending(ledger).next()?;
+    let version = entry.version().get();
+    match stance(ledger, entry) {
+        Stance::Stopped(_) if head.resumes(version) => None,
+        Stance::Stopped(reason) => Some((entry, reason)),
+        // It is not begun, and nobody is to begin it.
+        Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
+            Some((entry, head.command_text()))
+        }
+        _ => None,
+    }
+}
+
+/// The problem of a version that nobody goes on with; its journal tells what it waits for.
+pub(crate) async fn paused<S: Store, C: Clock>(
+    reader: &Reader<'_, S, C>,
+    ledger: &Ledger,
+    entry: &Entry,
+    reason: String,
+) -> Result<Problem, Problem> {
+    let (version, name) = (entry.version(), entry.name().to_owned());
+    let mut ledger = ledger.clone();
+    ledger.steps = reader.ledger(Slice::StepsFrom(version.get()), ReadLevel::Quorum).await?.steps;
+    Ok(Problem::Paused { version, name, reason, stuck: stuck(&ledger, entry) })
 }
 
 /// What is not applied, for a report.

@@ -68,6 +68,8 @@ codes! {
     LedgerUnreadable = km0011 "0011",
     /// The server refused a statement of the ledger.
     LedgerRefused = km0012 "0012",
+    /// The server refused the login.
+    LoginRefused = km0013 "0013",
     /// An applied migration was edited.
     ChecksumMismatch = km0020 "0020",
     /// A pending version is below an applied one.

@@ -7,6 +7,14 @@ use crate::engine::Entry;
 use crate::migration::Version;
 use crate::plan::Work;
 
+/// Whether the values in statements on data and roles are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Literals {
+    Masked,
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a person at a command line gets them"))]
+    Shown,
+}
+
 /// A pending migration, as [`Runner::plan`](crate::Runner::plan) shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -42,14 +50,17 @@ pub struct PlannedStep {
 }
 
 impl PlannedMigration {
-    pub(crate) fn of(entry: &Entry) -> Self {
+    pub(crate) fn of(entry: &Entry, literals: Literals) -> Self {
         let steps = entry.steps().iter().map(|step| PlannedStep {
             number: step.number(),
             task: step.task.clone(),
             kind: step.kind.name(),
             repeat: step.repeat.name(),
             cql: match &step.work {
-                Work::Cql { statement, .. } => Some(cql::mask(statement.text())),
+                Work::Cql { statement, .. } => Some(match literals {
+                    Literals::Masked => cql::mask(statement.text()),
+                    Literals::Shown => statement.text().to_owned(),
+                }),
                 Work::Code(_) => None,
             },
         });

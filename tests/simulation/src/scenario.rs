@@ -177,6 +177,7 @@ fn host(
 ) -> Host {
     let lease = random.between(4000, 8000);
     let ms = Duration::from_millis;
+    let heartbeat = random.between(lease / 8, lease / 3);
     let wait = match random.below(20) {
         0 => Wait::Fail,
         1 => Wait::ReturnPending,
@@ -186,8 +187,8 @@ fn host(
     let settings = Settings {
         wait,
         lease: ms(lease),
-        heartbeat: ms(random.between(lease / 8, lease / 3)),
-        statement_timeout: ms(random.between(800, lease * 2 / 3)),
+        heartbeat: ms(heartbeat),
+        statement_timeout: ms(random.between(800, lease * 2 / 3 - heartbeat)),
         start_jitter: ms(*random.pick(&[0, 200, 1000])),
         agreement_timeout: ms(5000),
         drain_data: ms(drain_data),

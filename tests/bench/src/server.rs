@@ -1,0 +1,75 @@
+//! The database that is measured.
+
+use std::sync::Arc;
+
+use cassandra::{Cluster, Settings};
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+
+use crate::Error;
+
+const NODES: u8 = 3;
+
+/// Three nodes: those of `KANDRA_TEST_HOSTS`, or a cluster that ends with this value.
+#[derive(Debug)]
+pub(crate) struct Server {
+    hosts: Vec<String>,
+    /// Ends the nodes when it is dropped.
+    _cluster: Option<Cluster>,
+}
+
+impl Server {
+    pub(crate) fn start() -> Result<Self, Error> {
+        if std::env::var("KANDRA_TEST_HOSTS").is_ok_and(|hosts| !hosts.is_empty()) {
+            let database = cassandra::database(NODES)?;
+            return Ok(Self { hosts: database.contact_points().to_vec(), _cluster: None });
+        }
+        println!("starts {NODES} nodes");
+        let cluster = Cluster::start(Settings::nodes(NODES))?;
+        let hosts = cluster.contact_points().iter().map(ToString::to_string).collect();
+        Ok(Self { hosts, _cluster: Some(cluster) })
+    }
+
+    /// `host:port` of each node.
+    pub(crate) fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// A session with the driver's defaults.
+    pub(crate) async fn session(&self) -> Result<Arc<Session>, Error> {
+        session(&self.hosts).await
+    }
+
+    /// A session that leaves agreement to its user.
+    pub(crate) async fn tuned_session(&self) -> Result<Arc<Session>, Error> {
+        let builder = SessionBuilder::new().known_nodes(&self.hosts).auto_await_schema_agreement(false);
+        Ok(Arc::new(builder.build().await?))
+    }
+}
+
+/// A session with the driver's defaults.
+pub(crate) async fn session(hosts: &[String]) -> Result<Arc<Session>, Error> {
+    Ok(Arc::new(SessionBuilder::new().known_nodes(hosts).build().await?))
+}
+
+/// A keyspace that no other measurement has.
+pub(crate) struct Keyspace<'a> {
+    pub(crate) name: String,
+    session: &'a Session,
+}
+
+impl<'a> Keyspace<'a> {
+    /// Created with a copy on each node; `session` awaits agreement by itself.
+    pub(crate) async fn create(session: &'a Session, prefix: &str) -> Result<Self, Error> {
+        let name = cassandra::fresh_keyspace_name(prefix);
+        let replication = format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {NODES}}}");
+        session.query_unpaged(format!("CREATE KEYSPACE {name} WITH replication = {replication}"), ()).await?;
+        Ok(Self { name, session })
+    }
+
+    /// Tables that stay make each later schema statement slower.
+    pub(crate) async fn drop(self) -> Result<(), Error> {
+        self.session.query_unpaged(format!("DROP KEYSPACE {}", self.name), ()).await?;
+        Ok(())
+    }
+}
