@@ -272,7 +272,10 @@ impl World {
             if before == Some(row) {
                 continue;
             }
-            if row.state != "INTENT" || before.is_some_and(|before| before.position != row.position) {
+            // Fewer attempts than before: what one write said to be done, it began again.
+            let anew = before
+                .is_some_and(|before| before.position != row.position || row.attempts < before.attempts);
+            if row.state != "INTENT" || anew {
                 self.checker.open_starts.remove(&step.id);
             } else if row.attempts == 0 {
                 self.count(Seen::Stopped);
@@ -484,6 +487,7 @@ impl World {
             Code::OnHold => Seen::EndedOnHold,
             Code::BackingOff => Seen::EndedBackingOff,
             Code::Unreachable | Code::QuorumLost | Code::NoAgreement => Seen::EndedUnreachable,
+            Code::Unauthorized => Seen::EndedRefused,
             _ if error.is_mismatch() => Seen::EndedMismatch,
             _ => {
                 self.violate("a run ends in a way that it may end", format!("{}: {error}", self.name(run)));

@@ -33,6 +33,7 @@ seen! {
     WriteOfTheDead = "a conditional write arrived after its sender's death",
     WriteDuplicated = "a conditional write arrived twice",
     WritePassing = "a conditional write was refused for now",
+    WriteRefused = "a conditional write was refused",
     WriteHeadless = "a rejection came without the head's row",
     ReadLost = "a read was not answered",
     ReadStale = "a first look was answered from the past",
@@ -82,6 +83,7 @@ seen! {
     EndedOnHold = "a run was held back",
     EndedBackingOff = "a run left a failed version alone",
     EndedUnreachable = "a run gave up on the cluster",
+    EndedRefused = "a run ended because the ledger refused it",
     EndedMismatch = "a run refused a history that does not fit",
 }
 
