@@ -277,9 +277,12 @@ impl World {
                 .is_some_and(|before| before.position != row.position || row.attempts < before.attempts);
             if row.state != "INTENT" || anew {
                 self.checker.open_starts.remove(&step.id);
-            } else if row.attempts == 0 {
+            }
+            if row.state == "INTENT"
+                && row.attempts == 0
+                && row.position == before.and_then(|b| b.position.clone())
+            {
                 self.count(Seen::Stopped);
-                self.checker.open_starts.remove(&step.id);
             }
             let state_before = before.map_or("", |before| before.state.as_str());
             match (state_before, row.state.as_str()) {
