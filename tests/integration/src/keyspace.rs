@@ -129,12 +129,20 @@ impl Keyspace {
 
     /// So too; `None` while there is no such table.
     pub async fn executions_so_far(&self, step: &str) -> Option<Vec<i64>> {
-        let cql = self.text("SELECT attempt FROM ks.executions WHERE step = ?");
-        let result = self.session.query_unpaged(cql, (step,)).await.ok()?.into_rows_result().ok()?;
+        let cql = format!("SELECT attempt FROM ks.executions WHERE step = '{step}'");
         let mut attempts: Vec<_> =
-            result.rows::<(i64,)>().ok()?.flatten().map(|(attempt,)| attempt).collect();
+            self.rows_so_far::<(i64,)>(&cql).await?.into_iter().map(|(attempt,)| attempt).collect();
         attempts.sort_unstable();
         Some(attempts)
+    }
+
+    /// The rows of a `SELECT` with `ks.` for the keyspace; `None` while there is no such table.
+    pub async fn rows_so_far<T>(&self, cql: &str) -> Option<Vec<T>>
+    where
+        T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
+    {
+        let result = self.session.query_unpaged(self.text(cql), ()).await.ok()?.into_rows_result().ok()?;
+        result.rows::<T>().ok()?.collect::<Result<_, _>>().ok()
     }
 
     /// What a step has counted to.
