@@ -296,13 +296,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         };
         // Of a step that has failed, only that its effect is there after all ends it; the rest the server says again.
         let failed = ledger.step_state(version, n) == StepState::Failed;
-        match ended.filter(|end| !failed || matches!(end, StepEnd::Done)) {
-            Some(end) => self.finish(version, n, end).await,
-            None => {
-                self.quiet.insert((version, n));
-                Ok(Vec::new())
-            }
+        if let Some(end) = ended.filter(|end| !failed || matches!(end, StepEnd::Done)) {
+            return self.finish(version, n, end).await;
         }
+        self.quiet.insert((version, n));
+        Ok(Vec::new())
     }
 
     /// Waits until nothing of a step can land any more.
