@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::trouble::Result;
 use crate::world::World;
 
-pub use tally::Tally;
+pub(crate) use tally::Tally;
 
 /// How much of a number is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
