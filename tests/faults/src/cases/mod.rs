@@ -40,6 +40,7 @@ type Running = Pin<Box<dyn Future<Output = Result<Tally>> + Send>>;
 
 /// One number of the list.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "the list's word for it")]
 pub struct Number {
     /// Its number there.
     pub number: u8,
