@@ -38,6 +38,7 @@ fn registration(migration: &Valid) -> TokenStream {
             version: #version,
             name: #name,
             checksum: #checksum,
+            also: &[],
             accept: &[#(#accept),*],
             reaches_outside: #reaches_outside,
             out_of_order: #out_of_order,

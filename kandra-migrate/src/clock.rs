@@ -100,8 +100,8 @@ impl Dice {
 
     /// A duration from zero up to, not including, `max`.
     pub fn jitter(&self, max: Duration) -> Duration {
-        let fraction = (self.bits() >> 11) as f64 / (1_u64 << 53) as f64;
-        max.mul_f64(fraction)
+        let nanos = u64::try_from(max.as_nanos()).unwrap_or(u64::MAX);
+        Duration::from_nanos(if nanos == 0 { 0 } else { self.bits() % nanos })
     }
 
     fn bits(&self) -> u64 {

@@ -87,7 +87,15 @@ impl<'r> Control<'r> {
         Ok(events.into_iter().map(AuditEvent::from).collect())
     }
 
-    async fn carry_out(&self, verb: &Verb, reason: &str) -> Result<(), Error> {
+    /// What a verb would change, or why it is refused.
+    #[cfg(feature = "cli")]
+    pub(crate) async fn preview(&self, verb: &Verb) -> Result<Vec<String>, Error> {
+        let parts = self.runner.parts()?;
+        let dice = Dice::system();
+        Ok(self.operator(&parts, &dice, None).preview(verb).await?)
+    }
+
+    pub(crate) async fn carry_out(&self, verb: &Verb, reason: &str) -> Result<(), Error> {
         let parts = self.runner.parts()?;
         let dice = Dice::system();
         let mut operator = self.operator(&parts, &dice, Some(reason));

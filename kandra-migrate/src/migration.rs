@@ -52,6 +52,8 @@ pub struct Source {
     pub version: i64,
     pub name: &'static str,
     pub checksum: &'static str,
+    /// The checksum of the same text in other formats.
+    pub also: &'static [&'static str],
     pub accept: &'static [&'static str],
     pub reaches_outside: Option<&'static str>,
     pub out_of_order: bool,
@@ -59,6 +61,11 @@ pub struct Source {
     pub line: u32,
     pub module_path: &'static str,
     pub plan: fn() -> Plan,
+}
+
+/// The tag before the colon: `k1`.
+fn format_of(checksum: &str) -> &str {
+    checksum.split(':').next().unwrap_or_default()
 }
 
 impl Migration {
@@ -110,10 +117,20 @@ impl Migration {
         format!("{}:{}", self.source.file, self.source.line)
     }
 
-    /// Whether a checksum found in the ledger is that of this migration, or of a text declared to be its equal.
+    /// Whether a checksum found in the ledger is that of this migration, or of a text declared to be its equal. A stored
+    /// checksum is compared in its own format.
     #[must_use]
     pub fn accepts(&self, stored: &str) -> bool {
-        stored == self.source.checksum || self.source.accept.contains(&stored)
+        self.checksums().any(|checksum| checksum == stored) || self.source.accept.contains(&stored)
+    }
+
+    /// Whether this binary has a checksum in the format of this one.
+    pub(crate) fn knows_format_of(&self, stored: &str) -> bool {
+        self.checksums().any(|checksum| format_of(checksum) == format_of(stored))
+    }
+
+    fn checksums(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.source.checksum).chain(self.source.also.iter().copied())
     }
 
     /// The plan: describes what will be done, and does nothing.

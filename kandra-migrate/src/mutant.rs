@@ -4,6 +4,10 @@
 
 /// A rule of the protocol that can be broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "__mutants"),
+    expect(unreachable_pub, reason = "public where the simulator breaks rules")
+)]
 pub enum Mutant {
     /// M3: a nonce for each run instead of one for each write.
     NonceOfTheRun,

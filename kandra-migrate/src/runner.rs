@@ -1,7 +1,8 @@
 //! The one thing that an application calls.
 
 use std::fmt;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use scylla::client::session::Session;
@@ -10,16 +11,18 @@ use scylla::statement::{Consistency, SerialConsistency};
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
 use crate::driver::{CqlExecutor, ExecutorSettings};
-use crate::engine::{Catalog, Env, Identity, Reader, Run, Settings, Shutdown, Wait, pending, verify};
+#[cfg(feature = "cli")]
+use crate::engine::Observer;
+use crate::engine::{
+    Catalog, Env, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending, verify,
+};
 use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, MAIN_SCOPE};
 use crate::plan::Destination;
 use crate::registry::Registry;
-use crate::report::{PlannedMigration, Report, Status};
+use crate::report::{Literals, PlannedMigration, Report, Status};
+use crate::schema::definition::LEDGER_TABLE;
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
-
-/// The table of the ledger, in the keyspace that is migrated.
-pub const LEDGER_TABLE: &str = "kandra_migrations";
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
 ///
@@ -44,6 +47,7 @@ pub const LEDGER_TABLE: &str = "kandra_migrations";
 /// | [`lease`](Runner::lease) | 60 s |
 /// | [`heartbeat`](Runner::heartbeat) | 10 s |
 /// | [`statement_timeout`](Runner::statement_timeout) | 30 s |
+/// | [`drain`](Runner::drain) | 20 s |
 /// | [`start_jitter`](Runner::start_jitter) | up to 1 s |
 /// | [`agreement_timeout`](Runner::agreement_timeout) | 60 s |
 /// | [`unreachable_after`](Runner::unreachable_after) | 60 s |
@@ -62,7 +66,8 @@ pub struct Runner<'r> {
     consistency: Consistency,
     table_ids: bool,
     settings: Settings,
-    shutdown: Option<std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'r>>>,
+    /// In a mutex that nobody waits for: it makes the runner `Sync`, and with it the futures that borrow it `Send`.
+    shutdown: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send + 'r>>>>,
 }
 
 impl fmt::Debug for Runner<'_> {
@@ -86,7 +91,7 @@ impl<'r> Runner<'r> {
             consistency: Consistency::Quorum,
             table_ids: true,
             settings: Settings::default(),
-            shutdown: None,
+            shutdown: Mutex::new(None),
         }
     }
 
@@ -115,8 +120,10 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// How long a lease outlives its holder's last sign of life: the time until another instance takes over from one
-    /// that was killed. At least 3 s.
+    /// How long a lease outlives its holder's last sign of life. At least 3 s.
+    ///
+    /// After that another instance takes over from one that was killed. It then waits for what that one may still have
+    /// in flight: see [`Runner::drain`].
     pub fn lease(mut self, lease: Duration) -> Self {
         self.settings.lease = lease;
         self
@@ -128,10 +135,18 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// When the outcome of a statement counts as unknown. At most two thirds of the lease, and above the server's own
-    /// timeouts: a client that gives up first turns failures into unknown outcomes.
+    /// When the outcome of a statement counts as unknown. At most two thirds of the lease less a heartbeat, and above
+    /// the server's own timeouts: a client that gives up first turns failures into unknown outcomes.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.settings.statement_timeout = timeout;
+        self
+    }
+
+    /// How long a data statement of unknown outcome may still land: the server's own bound on it. What comes after such
+    /// a statement waits so long; after a takeover, counted from the dead holder's own deadline, two thirds of its lease
+    /// after its last sign of life.
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.settings.drain_data = time;
         self
     }
 
@@ -185,7 +200,7 @@ impl<'r> Runner<'r> {
     /// lease is given back, and [`Runner::run`] returns [`KM0062`](crate::Code::Shutdown). The next run goes on at
     /// once. The crate installs no signal handler of its own.
     pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'r) -> Self {
-        self.shutdown = Some(Box::pin(stop));
+        self.shutdown = Mutex::new(Some(Box::pin(stop)));
         self
     }
 
@@ -209,7 +224,7 @@ impl<'r> Runner<'r> {
 
     async fn run_up_to(mut self, up_to: Option<i64>) -> Result<Report, Error> {
         self.settings.up_to = up_to;
-        let stop = self.shutdown.take();
+        let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let parts = self.parts()?;
         let (request, shutdown) = Shutdown::new();
         let dice = Dice::system();
@@ -224,7 +239,8 @@ impl<'r> Runner<'r> {
             shutdown,
             parts.table,
         );
-        let run = run.run();
+        // A run is one large state machine: on the heap, it does not weigh on its caller's future.
+        let run = Box::pin(run.run());
         let Some(stop) = stop else { return run.await };
         let stopping = async move {
             stop.await;
@@ -250,18 +266,48 @@ impl<'r> Runner<'r> {
 
     /// What [`Runner::run`] would do now, step by step, with the literals of data statements masked. Reads only.
     pub async fn plan(self) -> Result<Vec<PlannedMigration>, Error> {
+        self.planned(Literals::Masked).await
+    }
+
+    pub(crate) async fn planned(self, literals: Literals) -> Result<Vec<PlannedMigration>, Error> {
         let mut parts = self.parts()?;
         let ledger = self.ledger(&parts).await?;
         verify(&ledger, &parts.catalog)?;
         parts.catalog.compile(&ledger, &parts.destination)?;
-        Ok(parts.catalog.pending(&ledger).map(PlannedMigration::of).collect())
+        Ok(parts.catalog.pending(&ledger).map(|entry| PlannedMigration::of(entry, literals)).collect())
     }
 
     /// Who holds the lease, and the state of each version. Reads only.
     pub async fn status(self) -> Result<Status, Error> {
         let parts = self.parts()?;
-        let ledger = self.ledger(&parts).await?;
+        let dice = Dice::system();
+        let reader = self.reader(&parts, &dice);
+        let mut ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
+        let first_pending = parts.catalog.pending(&ledger).next().map(|entry| entry.version().get());
+        if let Some(first) = first_pending.filter(|_| ledger.head().is_some()) {
+            ledger.steps = reader.ledger(Slice::StepsFrom(first), ReadLevel::Quorum).await?.steps;
+        }
         Ok(Status::of(&ledger, &parts.catalog))
+    }
+
+    /// Waits until everything that the binary needs is applied, and never migrates: for a service whose migrations
+    /// are run by something else. Reads only, every one to two seconds.
+    ///
+    /// At most as long as [`Runner::wait`] says, where [`Wait::Fail`] and [`Wait::ReturnPending`] mean one look. Then
+    /// the report has [`Outcome::Pending`](crate::Outcome::Pending) and what is still missing.
+    ///
+    /// # Errors
+    /// What waiting does not change: a version is [paused](crate::Code::Paused), the binary's migrations and the
+    /// applied ones [differ](Error::is_mismatch), or the cluster does not answer.
+    pub async fn wait_until_applied(self) -> Result<Report, Error> {
+        let parts = self.parts()?;
+        let dice = Dice::system();
+        let reader = self.reader(&parts, &dice);
+        let limit = match self.settings.wait {
+            Wait::UpTo(limit) => limit,
+            Wait::Fail | Wait::ReturnPending => Duration::ZERO,
+        };
+        Ok(await_applied(&reader, &parts.catalog, limit).await?)
     }
 
     /// The verbs of an operator.
@@ -274,14 +320,26 @@ impl<'r> Runner<'r> {
         &self.settings
     }
 
+    #[cfg(feature = "cli")]
+    pub(crate) fn observed_by(mut self, observer: Observer) -> Self {
+        self.settings.observer = observer;
+        self
+    }
+
     pub(crate) fn application_name(&self) -> Option<&str> {
         self.application.as_deref()
+    }
+
+    /// The keyspace to migrate, if one is set or the session has one.
+    pub(crate) fn keyspace_name(&self) -> Option<String> {
+        let of_session = || self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
+        self.keyspace.clone().or_else(of_session)
     }
 
     pub(crate) fn parts(&self) -> Result<Parts, Error> {
         self.settings.check().map_err(Problem::Config)?;
         let session_keyspace = self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
-        let keyspace = self.keyspace.clone().or_else(|| session_keyspace.clone()).ok_or_else(|| {
+        let keyspace = self.keyspace_name().ok_or_else(|| {
             Problem::Config(
                 "no keyspace: set .keyspace(\"…\"), or give the runner a session that has one".to_owned(),
             )
@@ -323,13 +381,15 @@ impl<'r> Runner<'r> {
 
     /// The ledger as it is; an empty one where there is none.
     async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
-        let dice = Dice::system();
-        let env =
-            Env { store: &parts.store, clock: parts.clock.as_ref(), dice: &dice, settings: &self.settings };
+        Ok(self.reader(parts, &Dice::system()).ledger(Slice::Versions, ReadLevel::Quorum).await?)
+    }
+
+    /// A reader that creates nothing.
+    fn reader<'a>(&'a self, parts: &'a Parts, dice: &'a Dice) -> Reader<'a, CqlStore, SystemClock> {
+        let env = Env { store: &parts.store, clock: parts.clock.as_ref(), dice, settings: &self.settings };
         let (_, shutdown) = Shutdown::new();
         let keyspace = parts.destination.keyspace.clone();
-        let reader = Reader { env, shutdown, creates: false, keyspace, table: parts.table.clone() };
-        Ok(reader.ledger(Slice::Versions, ReadLevel::Quorum).await?)
+        Reader { env, shutdown, creates: false, keyspace, table: parts.table.clone() }
     }
 }
 
@@ -348,9 +408,21 @@ pub(crate) fn info(application: Option<&str>) -> String {
     let host = std::env::var("HOSTNAME")
         .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
         .unwrap_or_else(|_| "unknown host".to_owned());
-    let mut info = format!("{} pid {}", host.trim(), std::process::id());
-    if let Some(application) = application {
-        info.push_str(&format!(" ({application})"));
+    let application = application.map(|application| format!(" ({application})")).unwrap_or_default();
+    format!("{} pid {}{application}", host.trim(), std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Runner;
+
+    #[test]
+    fn the_futures_of_all_verbs_can_be_spawned() {
+        fn is_send<T: Send>(_: impl Fn(Runner<'static>) -> T) {}
+        is_send(Runner::run);
+        is_send(Runner::verify);
+        is_send(Runner::plan);
+        is_send(Runner::status);
+        is_send(|runner| async move { runner.control().resume("it is over").await });
     }
-    info
 }

@@ -297,7 +297,7 @@ pub struct CreateView {
     pub base: QualifiedName,
     /// The selected columns; `None` for `*`.
     pub columns: Option<Vec<String>>,
-    /// The conditions of WHERE, each normalised by [`super::normalise`].
+    /// The conditions of WHERE, each normalised by `normalise`.
     pub conditions: Vec<String>,
     /// Names of the partition key's columns, in order.
     pub partition_key: Vec<String>,
@@ -343,7 +343,7 @@ pub struct CreateAggregate {
     pub state_type: CqlType,
     /// FINALFUNC.
     pub final_function: Option<String>,
-    /// INITCOND, normalised by [`super::normalise`].
+    /// INITCOND, normalised by `normalise`.
     pub initial: Option<String>,
 }
 

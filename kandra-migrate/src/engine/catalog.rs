@@ -15,7 +15,7 @@ pub struct Catalog {
 
 /// One migration; its plan is compiled only once it is known to be pending.
 #[derive(Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub(crate) migration: &'static Migration,
     steps: Option<Steps>,
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::catalog::{Catalog, Entry};
+use crate::error::Stuck;
 use crate::ledger::{Ledger, StepRow, StepState, VersionState};
-use crate::plan::{Repeat, Step};
+use crate::plan::{Repeat, Step, StepKind};
 
 /// Ambiguous starts of one step before it is left to an operator: a step that kills each process that runs it must
 /// not be run for ever.
@@ -20,7 +21,8 @@ pub(crate) enum Action {
         /// The step's ordinal.
         n: i64,
     },
-    /// A step of unknown outcome is settled: its effect is looked for, or it is run again.
+    /// A step of unknown outcome is settled: its effect is looked for, or it is run again. So is a schema statement that
+    /// has failed.
     Resume {
         /// The version.
         version: i64,
@@ -46,10 +48,12 @@ pub(crate) enum Action {
         /// Why.
         reason: String,
     },
-    /// It is paused already.
+    /// It is paused already, or cannot be gone on with.
     Blocked {
         /// The version.
         version: i64,
+        /// Why.
+        reason: String,
     },
     /// Nothing is left to do.
     Release,
@@ -72,7 +76,7 @@ pub(crate) fn decide(ledger: &Ledger, catalog: &Catalog, redo: &BTreeSet<(i64, i
     match stance(ledger, entry) {
         Stance::Ready => {}
         Stance::Repairable => return Action::Repair { version },
-        Stance::Stopped(_) => return Action::Blocked { version },
+        Stance::Stopped(reason) => return Action::Blocked { version, reason },
         Stance::Unrepairable(reason) => return Action::Pause { version, n: 0, reason },
     }
     for step in entry.steps().iter() {
@@ -82,10 +86,14 @@ pub(crate) fn decide(ledger: &Ledger, catalog: &Catalog, redo: &BTreeSet<(i64, i
             Some(row) => match row.state {
                 StepState::Done if redo.contains(&(version, n)) => return Action::Begin { version, n },
                 StepState::Done => {}
+                // What an earlier attempt had left in a silent node may have landed since.
+                StepState::Failed if step.kind == StepKind::Schema => return Action::Resume { version, n },
                 StepState::Queued | StepState::Failed | StepState::Undone => {
                     return Action::Begin { version, n };
                 }
-                StepState::UndoIntent => return Action::Blocked { version },
+                StepState::UndoIntent => {
+                    return Action::Blocked { version, reason: format!("step {} is being undone", n + 1) };
+                }
                 StepState::Intent => return ambiguous(row, step.repeat),
             },
         }
@@ -108,35 +116,62 @@ pub(crate) enum Stance {
 
 /// The rule of repair: each step that is done, or may have run, is an unchanged prefix of the plan.
 pub(crate) fn stance(ledger: &Ledger, entry: &Entry) -> Stance {
-    let Some(row) = ledger.version(entry.version().get()) else { return Stance::Ready };
+    let version = entry.version().get();
+    let Some(row) = ledger.version(version) else { return released(ledger, entry) };
     let why = row.error.clone().unwrap_or_default();
     let edited = !entry.migration.accepts(&row.checksum);
     match row.state {
         VersionState::Running if !edited => Stance::Ready,
-        VersionState::Running | VersionState::Paused if edited => {
-            let touched = ledger
-                .steps_of(row.version)
-                .filter(|step| matches!(step.state, StepState::Done | StepState::Intent))
-                .find(|step| !entry.steps().find(step.n).is_some_and(|planned| is_same(planned, step)));
-            match touched {
-                None => Stance::Repairable,
-                Some(step) if row.state == VersionState::Running => Stance::Unrepairable(format!(
-                    "it was edited in flight: step {} ({}) is {} and is not the same in this binary",
-                    step.n + 1,
-                    step.task,
-                    step.state
-                )),
-                Some(_) => Stance::Stopped(why),
-            }
-        }
+        VersionState::Running | VersionState::Paused if edited => match foreign_step(ledger, entry) {
+            None => Stance::Repairable,
+            Some(step) if row.state == VersionState::Running => Stance::Unrepairable(format!(
+                "it was edited in flight: step {} ({}) is {} and is not the same in this binary",
+                step.n + 1,
+                step.task,
+                step.state
+            )),
+            Some(_) => Stance::Stopped(why),
+        },
         _ => Stance::Stopped(why),
     }
+}
+
+/// The stance to a version whose claim was released after a failure, or that was never claimed.
+fn released(ledger: &Ledger, entry: &Entry) -> Stance {
+    match foreign_step(ledger, entry) {
+        None => Stance::Ready,
+        Some(step) => Stance::Stopped(format!(
+            "it has failed with another text, of which step {} ({}) is {} and is not the same in this binary: restore \
+             that text, or abandon the version to begin it anew",
+            step.n + 1,
+            step.task,
+            step.state
+        )),
+    }
+}
+
+/// A step that is done or may have run, and that this binary's plan does not have unchanged in its place.
+fn foreign_step<'a>(ledger: &'a Ledger, entry: &Entry) -> Option<&'a StepRow> {
+    ledger
+        .steps_of(entry.version().get())
+        .filter(|step| matches!(step.state, StepState::Done | StepState::Intent))
+        .find(|step| !entry.steps().find(step.n).is_some_and(|planned| is_same(planned, step)))
+}
+
+/// What a paused version waits for. `ledger` has its journal.
+pub(crate) fn stuck(ledger: &Ledger, entry: &Entry) -> Stuck {
+    let version = entry.version().get();
+    if ledger.version(version).is_some_and(|row| !entry.migration.accepts(&row.checksum)) {
+        return Stuck::Edited;
+    }
+    let in_doubt = ledger.steps_of(version).any(|step| step.state == StepState::Intent);
+    if in_doubt { Stuck::InDoubt } else { Stuck::Between }
 }
 
 fn is_same(planned: &Step, row: &StepRow) -> bool {
     planned.task == row.task
         && planned.kind.name() == row.step_kind
-        && planned.repeat.name() == row.flags
+        && planned.flags() == row.flags
         && planned.digest == row.digest
 }
 

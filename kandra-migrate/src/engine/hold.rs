@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
-use super::decide::{Action, decide};
+use super::decide::{Action, decide, stuck};
 use super::env::Env;
 use super::executor::{Coordinator, Executor};
 use super::halt::Halt;
-use super::lease::{Committed, Journal, Lease};
+use super::lease::{Committed, Journal, Lease, before_step};
+use super::observer::Progress;
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
-use super::verify::verify;
+use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{At, Problem};
 use crate::ledger::{Intent, Ledger, StepState, Transition, VersionState};
@@ -42,6 +43,8 @@ pub(crate) struct Holder<'a, S, C, X> {
     pub(super) warnings: Vec<String>,
     /// Steps that are recorded as done and whose effect is not there.
     redo: BTreeSet<(i64, i64)>,
+    /// Steps of unknown outcome of which nothing can land any more, and whose effect is not there.
+    quiet: BTreeSet<(i64, i64)>,
     /// Versions whose recorded steps another run has done, and that were not looked at yet.
     inherited: BTreeSet<i64>,
     begun: BTreeMap<i64, Duration>,
@@ -74,6 +77,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             last_unknown: None,
             warnings: Vec::new(),
             redo: BTreeSet::new(),
+            quiet: BTreeSet::new(),
             inherited,
             begun: BTreeMap::new(),
             applied: Vec::new(),
@@ -100,12 +104,15 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     /// Where it cannot, the lease is given back all the same, once nothing of this run can land any more.
     pub(crate) async fn work(&mut self) -> Result<(), Halt> {
         let worked = match verify(self.lease.ledger(), self.catalog) {
-            Ok(_) => self.apply_pending().await,
+            Ok(_) => match begun_by_another_image(self.lease.ledger(), self.catalog) {
+                None => self.apply_pending().await,
+                Some(problem) => Err(Halt::Failed(problem)),
+            },
             Err(problem) => Err(Halt::Failed(problem)),
         };
         if matches!(worked, Err(Halt::Failed(_))) && self.lease.is_held() {
             // The error is the caller's whatever becomes of this; an unreleased lease lapses.
-            if let Err(halt) = self.give_back().await {
+            if let Err(halt) = self.release(Vec::new()).await {
                 tracing::warn!(?halt, "the lease could not be given back and will lapse");
             }
         }
@@ -123,11 +130,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
         self.commit(&taking).await?;
         Ok(Vec::new())
-    }
-
-    async fn give_back(&mut self) -> Result<(), Halt> {
-        self.drain_before_release().await?;
-        self.release(Vec::new()).await
     }
 
     /// A successor finds the lease free and does not wait for what this run has sent.
@@ -149,6 +151,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.release(known).await?;
                 return Err(Halt::Failed(Problem::Shutdown));
             }
+            // An operator's command may arrive meanwhile, so that it is decided anew.
+            if self.unsettled && self.needs_agreement(&action) {
+                self.settle(&mut known).await?;
+                continue;
+            }
             if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
                 known = obeyed;
                 continue;
@@ -161,7 +168,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                     known
                 }
                 Action::Begin { version, n } => self.begin(version, n, known, &ledger).await?,
-                Action::Resume { version, n } => self.resume(version, n, known).await?,
+                Action::Resume { version, n } => self.resume(version, n, known, &ledger).await?,
                 Action::Repair { version } => {
                     known.push(Transition::Repair(self.entry(version).claim(&ledger)));
                     if !self.commit_with_step(known, Vec::new()).await? {
@@ -171,17 +178,13 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 }
                 Action::Complete { version } => self.complete(version, known, &ledger).await?,
                 Action::Pause { version, n, reason } => {
-                    self.drain_before_release().await?;
                     return Err(self.pause(version, n, reason, known).await);
                 }
-                Action::Blocked { version } => {
+                Action::Blocked { version, reason } => {
                     self.release(known).await?;
-                    return Err(Halt::Failed(self.blocked(version)));
+                    return Err(Halt::Failed(self.paused(version, reason)));
                 }
-                Action::Release => {
-                    self.settle(&mut known).await?;
-                    return self.release(known).await;
-                }
+                Action::Release => return self.release(known).await,
             };
         }
     }
@@ -205,30 +208,32 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 if head.pauses(version) =>
             {
                 let reason = head.command_text();
-                let mut write = std::mem::take(known);
-                if ledger.version_state(version) == VersionState::Queued {
+                let write = std::mem::take(known);
+                // What is not begun, or is paused already, stays as it is; the command stays too, until resume.
+                if ledger.version_state(version) != VersionState::Running {
                     self.release(write).await?;
                     return Err(Halt::Failed(self.paused(version, reason)));
                 }
-                self.drain_before_release().await?;
-                write.push(Transition::ClearCommand);
                 let n = action.step().unwrap_or_default();
                 Err(self.pause(version, n, reason, write).await)
             }
-            Action::Blocked { version } if head.resumes(version) => {
+            Action::Blocked { version, .. } if head.resumes(version) => {
                 let mut write = std::mem::take(known);
                 write.extend([Transition::Unpause { version }, Transition::ClearCommand]);
                 self.commit(&write).await?;
                 Ok(Some(Vec::new()))
             }
-            Action::Begin { version, .. } if ledger.version_state(version) == VersionState::Queued => {
-                let held = head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
-                if held <= 0 {
+            Action::Begin { version, .. } | Action::Resume { version, .. }
+                if ledger.version_state(version) == VersionState::Queued =>
+            {
+                let left_ms =
+                    head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
+                if left_ms <= 0 {
                     return Ok(None);
                 }
                 let reason = head.hold_reason.clone().unwrap_or_default();
                 self.release(std::mem::take(known)).await?;
-                let left = Duration::from_millis(u64::try_from(held).unwrap_or_default());
+                let left = Duration::from_millis(u64::try_from(left_ms).unwrap_or_default());
                 Err(Halt::Failed(Problem::OnHold { left, reason }))
             }
             _ => Ok(None),
@@ -239,14 +244,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         &mut self,
         version: i64,
         n: i64,
-        mut known: Vec<Transition>,
+        known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
         let entry = self.entry(version);
         let step = entry.step(n);
-        if step.kind != StepKind::Schema {
-            self.settle(&mut known).await?;
-        }
         let mut write = known.clone();
         if ledger.version_state(version) == VersionState::Queued {
             write.push(Transition::Claim(entry.claim(ledger)));
@@ -258,44 +260,79 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
         self.redo.remove(&(version, n));
         let end = self.perform(version, step).await?;
+        let end = match ledger.step(version, n) {
+            Some(_) => self.unless_there(step, end).await?,
+            None => end,
+        };
         self.finish(version, n, end).await
     }
 
-    /// Settles a step of unknown outcome: waits until nothing of it can land any more, looks whether its effect is
-    /// there, and runs it again if it is not and may be.
+    /// Settles a step of unknown outcome, and begins it again if it has to be. The journal names the node that may still
+    /// be at work on it until that is drained, and an operator's command may have arrived meanwhile.
     async fn resume(
         &mut self,
         version: i64,
         n: i64,
         known: Vec<Transition>,
+        ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
-        let step = self.entry(version).step(n);
-        let earlier =
-            self.lease.ledger().step(version, n).and_then(|row| row.coordinator.clone()).map(Coordinator);
-        let mut write = known.clone();
-        write.push(Transition::Intent(self.intent(version, step)));
+        if self.quiet.remove(&(version, n)) {
+            return self.begin(version, n, known, ledger).await;
+        }
+        if !known.is_empty() {
+            self.commit(&known).await?;
+        }
         self.begun.entry(version).or_insert_with(|| self.env.clock.now());
-        if !self.commit_with_step(write, known).await? {
+        self.drain_step(version, n).await?;
+        // Only now: a step that is done again must not meet what was still to land of this one.
+        if self.inherited.remove(&version) {
+            self.recheck(version, ledger).await?;
             return Ok(Vec::new());
         }
-        if is_broken(Mutant::BegunIsDone) {
-            return self.finish(version, n, StepEnd::Done).await;
+        let ended = if is_broken(Mutant::BegunIsDone) {
+            Some(StepEnd::Done)
+        } else {
+            self.quieten(version, n).await?
+        };
+        // Of a step that has failed, only that its effect is there after all ends it; the rest the server says again.
+        let failed = ledger.step_state(version, n) == StepState::Failed;
+        if let Some(end) = ended.filter(|end| !failed || matches!(end, StepEnd::Done)) {
+            return self.finish(version, n, end).await;
         }
+        self.quiet.insert((version, n));
+        Ok(Vec::new())
+    }
+
+    /// Waits until nothing of a step can land any more.
+    async fn drain_step(&mut self, version: i64, n: i64) -> Result<(), Halt> {
+        let row = self.lease.ledger().step(version, n);
+        let earlier = row.and_then(|row| row.coordinator.clone()).map(Coordinator);
         if !is_broken(Mutant::NoDrainBeforeRerun) {
             self.drain_data().await?;
-        }
-        if step.kind == StepKind::Schema && !is_broken(Mutant::NoDrainBeforeRerun) {
             self.drain_schema(earlier.as_ref()).await?;
         }
-        if step.kind == StepKind::Schema {
-            self.unsettled = true;
-            self.settle(&mut Vec::new()).await?;
-            if let Some(end) = self.look(step).await? {
-                return self.finish(version, n, end).await;
-            }
+        Ok(())
+    }
+
+    /// Looks whether the effect of a step, of which nothing can land any more, is there. `None` where it has to be run.
+    async fn quieten(&mut self, version: i64, n: i64) -> Result<Option<StepEnd>, Halt> {
+        let step = self.entry(version).step(n);
+        if step.kind != StepKind::Schema {
+            return Ok(None);
         }
-        let end = self.perform(version, step).await?;
-        self.finish(version, n, end).await
+        self.unsettled = true;
+        self.settle(&mut Vec::new()).await?;
+        self.look(step).await
+    }
+
+    /// A schema statement whose first sending stayed unknown, and that is refused when it is sent again, may have landed
+    /// late in between: then its effect is there.
+    async fn unless_there(&mut self, step: &Step, end: StepEnd) -> Result<StepEnd, Halt> {
+        if step.kind != StepKind::Schema || !matches!(end, StepEnd::Failed(_)) {
+            return Ok(end);
+        }
+        let seen = self.look(step).await?;
+        Ok(seen.filter(|seen| matches!(seen, StepEnd::Done)).unwrap_or(end))
     }
 
     /// How a step ended by what `system_schema` says; `None` where it has to be run.
@@ -355,10 +392,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.last_unknown = Some(reason);
                 Ok(Vec::new())
             }
-            StepEnd::Pause(reason) => {
-                self.drain_before_release().await?;
-                Err(self.pause(version, n, reason, Vec::new()).await)
-            }
+            StepEnd::Pause(reason) => Err(self.pause(version, n, reason, Vec::new()).await),
             StepEnd::Failed(problem) => {
                 // The task's own error is the caller's whatever becomes of the record.
                 let recorded = match self.drain_before_release().await {
@@ -377,12 +411,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 Err(Halt::Failed(problem))
             }
             StepEnd::Stopped => {
-                let row = self.lease.ledger().step(version, n);
-                let stopped = match row.and_then(|row| row.position.clone()) {
-                    Some(position) => Transition::Checkpoint { version, n, position },
-                    None => Transition::Withdraw { version, n },
-                };
-                self.release(vec![stopped]).await?;
+                self.release(vec![Transition::Stop { version, n }]).await?;
                 Err(Halt::Failed(Problem::Shutdown))
             }
         }
@@ -394,8 +423,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         mut known: Vec<Transition>,
         ledger: &Ledger,
     ) -> Result<Vec<Transition>, Halt> {
-        self.settle(&mut known).await?;
-        if ledger.version_state(version) == VersionState::Queued {
+        // A shorter text of a version that had failed: everything in it is done.
+        let unclaimed = ledger.version_state(version) == VersionState::Queued;
+        if unclaimed {
             known.push(Transition::Claim(self.entry(version).claim(ledger)));
         }
         let now = self.env.clock.now();
@@ -403,7 +433,21 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         let frontier = self.catalog.frontier_with(&self.lease.after(&known)?, version);
         let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
         known.push(Transition::Complete { version, execution_ms, frontier });
+        if unclaimed {
+            // One write claims one version, and the next one may be claimed at once.
+            self.commit_with_step(known, Vec::new()).await?;
+            return Ok(Vec::new());
+        }
         Ok(known)
+    }
+
+    /// Whether the nodes have to agree before this: only the next schema statement to the same node does without.
+    fn needs_agreement(&self, action: &Action) -> bool {
+        match *action {
+            Action::Begin { version, n } => self.entry(version).step(n).kind != StepKind::Schema,
+            Action::Complete { .. } | Action::Release => true,
+            _ => false,
+        }
     }
 
     /// Waits until the nodes agree, if a schema statement was sent since they last did. Where they do not, what is
@@ -427,6 +471,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Some(last) => format!("{reason} ({last})"),
             None => reason,
         };
+        if let Err(halt) = self.drain_before_release().await {
+            return halt;
+        }
+        if self.lease.ledger().head().is_some_and(|head| head.pauses(version)) {
+            known.push(Transition::ClearCommand);
+        }
         known.push(Transition::Pause { version, n, error: reason.clone() });
         match self.commit(&known).await {
             Ok(_) => Halt::Failed(self.paused(version, reason)),
@@ -439,6 +489,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             // Nothing was begun, and so nothing was taken.
             return Ok(());
         }
+        self.drain_before_release().await?;
         known.push(Transition::Release);
         self.commit(&known).await.map(|_| ())
     }
@@ -453,7 +504,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             Committed::Applied => Ok(true),
             Committed::CommandArrived => Ok(false),
             Committed::Conflict => {
-                self.lease.reload(Journal::Pending(self.catalog)).await?;
+                let journal = self.journal();
+                self.lease.reload(journal).await?;
                 if !known.is_empty() {
                     self.commit(&known).await?;
                 }
@@ -462,26 +514,58 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
     }
 
+    /// The part of the journal that this run works on.
+    pub(super) fn journal(&self) -> Journal {
+        let first = self.catalog.pending(self.lease.ledger()).next();
+        first.map_or(Journal::None, |entry| Journal::From(entry.version().get()))
+    }
+
     async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
         let committed = self.lease.commit(transitions).await?;
-        if committed != Committed::Conflict {
-            for transition in transitions {
-                if let Transition::Acquire(takeover) = transition {
-                    tracing::info!(from = takeover.from, "holds the lease");
-                }
-                if let Transition::Complete { version, execution_ms, .. } = transition {
-                    let entry = self.entry(*version);
-                    let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
-                    tracing::info!(version, name = entry.name(), ?took, "applied");
-                    self.applied.push(MigrationReport {
-                        version: entry.version(),
-                        name: entry.name().to_owned(),
-                        took,
-                    });
-                }
+        let written = match committed {
+            Committed::Applied => transitions,
+            Committed::CommandArrived => before_step(transitions),
+            Committed::Conflict => &[],
+        };
+        for transition in written {
+            self.tell(transition, committed);
+            if let Transition::Complete { version, execution_ms, .. } = transition {
+                let entry = self.entry(*version);
+                let took = Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default());
+                tracing::info!(version, name = entry.name(), ?took, "applied");
+                self.applied.push(MigrationReport {
+                    version: entry.version(),
+                    name: entry.name().to_owned(),
+                    took,
+                });
             }
         }
         Ok(committed)
+    }
+
+    fn tell(&self, transition: &Transition, committed: Committed) {
+        let observer = &self.env.settings.observer;
+        match transition {
+            Transition::Intent(intent) if committed == Committed::Applied => {
+                let entry = self.entry(intent.version);
+                observer.tell(Progress::Begun {
+                    version: intent.version,
+                    name: entry.name().to_owned(),
+                    step: intent.n + 1,
+                    steps: entry.steps().len(),
+                    task: intent.task.clone(),
+                });
+            }
+            Transition::Done { version, n } => {
+                observer.tell(Progress::Done { version: *version, step: n + 1 });
+            }
+            Transition::Complete { version, execution_ms, .. } => observer.tell(Progress::Applied {
+                version: *version,
+                name: self.entry(*version).name().to_owned(),
+                took: Duration::from_millis(u64::try_from(*execution_ms).unwrap_or_default()),
+            }),
+            _ => {}
+        }
     }
 
     /// Works while the lease is kept.
@@ -508,21 +592,17 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             n: step.n,
             task: step.task.clone(),
             step_kind: step.kind.name(),
-            flags: step.repeat.name(),
+            flags: step.flags(),
             digest: step.digest.clone(),
             undo: step.undo.clone(),
             coordinator: self.coordinator.as_ref().filter(|_| schema).map(|node| node.0.clone()),
         }
     }
 
-    fn blocked(&self, version: i64) -> Problem {
-        let row = self.lease.ledger().version(version);
-        self.paused(version, row.and_then(|row| row.error.clone()).unwrap_or_default())
-    }
-
     fn paused(&self, version: i64, reason: String) -> Problem {
         let entry = self.entry(version);
-        Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+        let stuck = stuck(self.lease.ledger(), entry);
+        Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason, stuck }
     }
 
     fn entry(&self, version: i64) -> &'a Entry {

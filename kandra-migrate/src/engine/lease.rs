@@ -6,7 +6,6 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::backoff::Backoff;
-use super::catalog::Catalog;
 use super::env::Env;
 use super::halt::Halt;
 use crate::clock::Clock;
@@ -15,6 +14,9 @@ use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition,
 use crate::mutant::{Mutant, is_broken};
 use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
 use crate::task::Guard;
+
+/// Clocks that part by more than this since a renewal have jumped: rates differ by less.
+const PARTED_MS_MIN: u64 = 5_000;
 
 /// What became of a conditional write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +31,7 @@ pub(crate) enum Committed {
 
 /// Which part of the journal a holder reads.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Journal<'a> {
-    /// That of all versions from the first pending one of this binary on.
-    Pending(&'a Catalog),
+pub(crate) enum Journal {
     /// That of all versions from this one on.
     From(i64),
     /// None of it.
@@ -61,6 +61,9 @@ pub(crate) struct Lease<'a, S, C> {
     server: Option<(i64, Duration)>,
     /// Nothing that may end later than this is sent.
     deadline: Duration,
+    /// The wall clock and the run's own at the last renewal. Where they have parted since, the machine may have stood
+    /// still without the run's clock having noticed.
+    renewed: Option<(i64, Duration)>,
     /// The guard of the code task that runs now.
     guard: Option<Arc<Guard>>,
 }
@@ -71,7 +74,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     pub(crate) async fn prepare(
         env: Env<'a, S, C>,
         identity: Identity,
-        journal: Journal<'_>,
+        journal: Journal,
         seen: Option<Head>,
     ) -> Result<Self, Halt> {
         let mut lease = Self::new(env, identity, seen);
@@ -83,7 +86,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     pub(crate) async fn acquire(
         env: Env<'a, S, C>,
         identity: Identity,
-        journal: Journal<'_>,
+        journal: Journal,
         seen: Option<Head>,
     ) -> Result<Self, Halt> {
         let mut lease = Self::new(env, identity, seen);
@@ -97,7 +100,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
         let ledger = Ledger { head: seen, ..Ledger::default() };
-        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, guard: None }
+        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, renewed: None, guard: None }
     }
 
     /// What takes the lease, from nobody or from a holder that let it lapse.
@@ -133,7 +136,15 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
-        self.env.clock.now() + timeout <= self.deadline || is_broken(Mutant::NoDeadline)
+        let in_time = self.env.clock.now() + timeout <= self.deadline && !self.clocks_have_parted();
+        in_time || is_broken(Mutant::NoDeadline)
+    }
+
+    /// A jump of the wall clock counts as a lapse: it may be the machine that stood still.
+    fn clocks_have_parted(&self) -> bool {
+        let Some((wall_ms, at)) = self.renewed else { return false };
+        let own_ms = millis(self.env.clock.now().saturating_sub(at));
+        (self.env.clock.wall_ms() - wall_ms).abs_diff(own_ms) > PARTED_MS_MIN
     }
 
     /// Renews until something that takes at most `timeout` ends within the lease. A process that stood still while the
@@ -163,7 +174,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Writes these transitions at once. One conditional write is under way at a time, and while its outcome is
     /// unknown no statement is sent.
     pub(crate) async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
-        let first_sent = self.env.clock.now();
+        let (first_sent, first_sent_wall_ms) = (self.env.clock.now(), self.env.clock.wall_ms());
         // Every write is fenced, so that sending it late is safe; the bound is there so that it ends.
         let give_up = self.deadline.max(first_sent + self.env.settings.margin());
         let mut transitions = transitions.to_vec();
@@ -186,7 +197,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                     let pause = backoff.pause(self.env.dice);
                     if self.env.clock.now() + pause >= give_up {
                         tracing::warn!(%error, "a conditional write stayed unknown until the lease's deadline");
-                        return Err(Halt::Lost);
+                        return Err(Halt::Unanswered(error));
                     }
                     self.env.clock.sleep(pause).await;
                 }
@@ -195,7 +206,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                 Sent::Command => {
                     self.see_command().await?;
                     outcome = Committed::CommandArrived;
-                    transitions.retain(|transition| !transition.begins_step());
+                    transitions.truncate(before_step(&transitions).len());
                     if transitions.is_empty() {
                         return Ok(outcome);
                     }
@@ -203,8 +214,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                 }
             }
         }
+        if let Some(Transition::Acquire(takeover)) = transitions.first() {
+            tracing::info!(from = takeover.from, "holds the lease");
+        }
         self.ledger = transaction.next;
         self.deadline = first_sent + self.env.settings.margin();
+        self.renewed = Some((first_sent_wall_ms, first_sent));
         if let Some(guard) = &self.guard {
             guard.open(self.deadline);
         }
@@ -213,19 +228,16 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Reads head, versions and the journal, and stays the holder only if the head is still as
     /// this run left it.
-    pub(crate) async fn reload(&mut self, journal: Journal<'_>) -> Result<(), Halt> {
+    pub(crate) async fn reload(&mut self, journal: Journal) -> Result<(), Halt> {
         let give_up = self.env.clock.now() + self.env.settings.margin();
+        let steps = match journal {
+            Journal::From(version) => self.read_serial(Slice::StepsFrom(version), give_up).await?.rows,
+            Journal::None => Vec::new(),
+        };
+        // The head comes last: if it is still this run's, nobody has written between the slices.
         let Rows { mut rows, server_ms, .. } = self.read_serial(Slice::Versions, give_up).await?;
         self.server = server_ms.map(|server_ms| (server_ms, self.env.clock.now()));
-        let versions = fold(rows.clone())?;
-        let from = match journal {
-            Journal::Pending(catalog) => catalog.pending(&versions).next().map(|entry| entry.version().get()),
-            Journal::From(version) => Some(version),
-            Journal::None => None,
-        };
-        if let Some(from) = from {
-            rows.extend(self.read_serial(Slice::StepsFrom(from), give_up).await?.rows);
-        }
+        rows.extend(steps);
         let ledger = fold(rows)?;
         if ledger.head().map(|head| head.op) != self.ledger.head().map(|head| head.op) {
             return Err(Halt::Lost);
@@ -289,7 +301,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                     let pause = backoff.pause(self.env.dice);
                     if self.env.clock.now() + pause >= give_up {
                         tracing::warn!(%error, "the ledger could not be read before the lease's deadline");
-                        return Err(Halt::Lost);
+                        return Err(Halt::Unanswered(error));
                     }
                     self.env.clock.sleep(pause).await;
                 }
@@ -297,6 +309,12 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             }
         }
     }
+}
+
+/// What goes before the first begin of a step or a version: an operator's command holds back the rest.
+pub(crate) fn before_step(transitions: &[Transition]) -> &[Transition] {
+    let begin = transitions.iter().position(Transition::begins_step);
+    &transitions[..begin.unwrap_or(transitions.len())]
 }
 
 enum Sent {

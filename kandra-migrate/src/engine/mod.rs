@@ -1,6 +1,7 @@
 //! The engine: what a run does, from its first look to its last write. It knows stores, clocks and executors by their
 //! traits only.
 
+mod await_applied;
 mod backoff;
 mod catalog;
 mod decide;
@@ -9,9 +10,11 @@ mod executor;
 mod halt;
 mod hold;
 mod lease;
+mod observer;
 mod operator;
 mod patience;
 mod perform;
+mod preview;
 mod reader;
 mod settings;
 mod shutdown;
@@ -23,10 +26,13 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Entry};
+pub(crate) use await_applied::await_applied;
+pub use catalog::Catalog;
+pub(crate) use catalog::Entry;
 pub use env::Env;
 pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 pub use lease::Identity;
+pub use observer::{Observer, Progress};
 pub(crate) use operator::Operator;
 pub(crate) use reader::Reader;
 pub use settings::{Settings, Wait};

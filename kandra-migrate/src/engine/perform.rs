@@ -8,7 +8,6 @@ use super::backoff::Backoff;
 use super::executor::{CodeRun, Coordinator, Drained, Executor, Send, SendError};
 use super::halt::Halt;
 use super::hold::Holder;
-use super::lease::Journal;
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::Transition;
@@ -47,19 +46,21 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     /// Runs a step, with the retries that its task asks for after definite failures.
     pub(super) async fn perform(&mut self, version: i64, step: &Step) -> Result<StepEnd, Halt> {
         if step.kind != StepKind::Schema && self.pin(version).is_none() {
-            self.lease.reload(Journal::Pending(self.catalog)).await?;
+            let journal = self.journal();
+            self.lease.reload(journal).await?;
         }
         let mut backoff = Backoff::new(RETRY_FIRST, RETRY_LONGEST);
         let mut retries = step.retries;
         loop {
             let end = match &step.work {
-                Work::Cql { text, .. } => self.send(version, step, text).await?,
+                Work::Cql { statement, .. } => self.send(version, step, statement.text()).await?,
                 Work::Code(function) => self.run_code(version, step, function.clone()).await?,
             };
             match end {
                 StepEnd::Failed(problem) if retries > 0 && !self.shutdown.is_requested() => {
                     tracing::warn!(version, step = step.number(), %problem, retries, "a step failed and is tried again");
                     retries -= 1;
+                    self.drain_data().await?;
                     let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
                     self.renewing(clock.sleep(pause)).await?;
                 }
@@ -142,6 +143,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             self.watch_code(version, step, task, &guard, &mut checkpoints).await
         };
         self.guard_with(None);
+        guard.end();
         if guard.has_unknown() {
             self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
         }
@@ -266,7 +268,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         if left.is_zero() {
             return Ok(());
         }
-        tracing::info!(?left, "waits until a statement of unknown outcome cannot land any more");
+        tracing::info!(left = human(left), "waits until a statement of unknown outcome cannot land any more");
         let clock = self.env.clock;
         self.renewing(clock.sleep(left)).await
     }
@@ -277,12 +279,12 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let Some(node) = coordinator else { return Ok(()) };
         let (executor, timeout) = (self.executor, self.env.settings.drain_schema);
         if self.renewing(executor.drain(node, timeout)).await? == Drained::Silent {
-            let note = format!("undrained {}", node.0);
+            let remark = format!("undrained {}", node.0);
             tracing::warn!(
                 node = node.0,
                 "a node that may still hold an earlier schema statement does not answer"
             );
-            self.lease.commit(&[Transition::Note(note)]).await?;
+            self.lease.commit(&[Transition::Note(remark)]).await?;
         }
         // The next schema statement goes to a node that answers.
         self.coordinator = None;

@@ -7,7 +7,7 @@ use super::env::Env;
 use super::shutdown::Shutdown;
 use crate::clock::Clock;
 use crate::error::Problem;
-use crate::ledger::Ledger;
+use crate::ledger::{Head, Ledger};
 use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
 
 /// How long the creation of the ledger's table may take; a hundred instances may do it at once.
@@ -30,6 +30,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         let begun = self.env.clock.now();
         let mut backoff = Backoff::of_watchers();
         loop {
+            let asked = self.env.clock.now();
             let error = match self.env.store.read(slice, level).await {
                 Ok(rows) => return Ok(rows),
                 Err(StoreError::Invalid(_)) if !self.creates && self.is_missing().await? => {
@@ -40,13 +41,22 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
             };
             // The table is there, and a node may not know it yet.
             let passing = matches!(error, StoreError::Invalid(_)) || is_passing(&error);
-            self.pause_after(error, passing, begun, &mut backoff).await?;
+            self.pause_after(error, passing, asked.saturating_sub(begun), &mut backoff).await?;
         }
     }
 
     /// Reads a slice and folds it.
     pub(crate) async fn ledger(&self, slice: Slice, level: ReadLevel) -> Result<Ledger, Problem> {
         self.fold(self.read(slice, level).await?)
+    }
+
+    /// Runs and operators with other serial levels do not exclude each other.
+    pub(crate) fn check_serial(&self, head: &Head) -> Result<(), Problem> {
+        let ours = self.env.settings.serial_cl;
+        if head.serial_cl == ours {
+            return Ok(());
+        }
+        Err(Problem::SerialDiffers { stored: head.serial_cl.clone(), ours })
     }
 
     pub(crate) fn fold(&self, rows: Rows) -> Result<Ledger, Problem> {
@@ -62,6 +72,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match self.inspect().await? {
             LedgerTable::Ready => Ok(false),
             LedgerTable::TableMissing => Ok(true),
+            LedgerTable::KeyspaceMissing if self.env.settings.create_keyspace.is_some() => Ok(true),
             LedgerTable::KeyspaceMissing => Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() }),
             LedgerTable::OtherShape(difference) => Err(self.other_shape(difference)),
         }
@@ -96,7 +107,9 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match created {
             Ok(()) => Ok(true),
             Err(CreateError::OtherShape(difference)) => Err(self.other_shape(difference)),
-            Err(CreateError::IdRefused) => Err(Problem::TableIdRefused { table: self.table.clone() }),
+            Err(CreateError::IdRefused { statement }) => {
+                Err(Problem::TableIdRefused { table: self.table.clone(), statement })
+            }
             Err(CreateError::Store(error)) => {
                 Err(self.located(Problem::of_store(error).after(CREATE_TIMEOUT)))
             }
@@ -112,25 +125,26 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         let begun = self.env.clock.now();
         let mut backoff = Backoff::of_watchers();
         loop {
+            let asked = self.env.clock.now();
             match self.env.store.inspect().await {
                 Ok(table) => return Ok(table),
                 Err(error) => {
                     let passing = is_passing(&error);
-                    self.pause_after(error, passing, begun, &mut backoff).await?;
+                    self.pause_after(error, passing, asked.saturating_sub(begun), &mut backoff).await?;
                 }
             }
         }
     }
 
-    /// Pauses after an error that may pass; another one, or one that has lasted too long, is the caller's.
+    /// Pauses after an error that may pass; another one, or one of a request that was sent after `waited` or longer, is
+    /// the caller's. A process that stood still asks once more.
     async fn pause_after(
         &self,
         error: StoreError,
         passing: bool,
-        begun: Duration,
+        waited: Duration,
         backoff: &mut Backoff,
     ) -> Result<(), Problem> {
-        let waited = self.env.clock.now().saturating_sub(begun);
         if !passing || waited >= self.env.settings.unreachable_after {
             return Err(self.located(Problem::of_store(error).after(waited)));
         }

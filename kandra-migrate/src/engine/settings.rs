@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::observer::Observer;
+
 /// What a run does while another instance holds the lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -43,6 +45,8 @@ pub struct Settings {
     pub create_keyspace: Option<String>,
     /// The highest version to apply.
     pub up_to: Option<i64>,
+    /// Who is told what a run does.
+    pub observer: Observer,
 }
 
 impl Default for Settings {
@@ -61,6 +65,7 @@ impl Default for Settings {
             serial_cl: "SERIAL",
             create_keyspace: None,
             up_to: None,
+            observer: Observer::default(),
         }
     }
 }
@@ -92,20 +97,22 @@ impl Settings {
                 human(LEASE_MS_MIN)
             ));
         }
-        if self.statement_timeout.is_zero() || self.statement_timeout > self.margin() {
-            return Err(format!(
-                "a statement timeout of {} does not fit into a lease of {}: more than zero, at most two thirds of it ({})",
-                human(self.statement_timeout),
-                human(self.lease),
-                human(self.margin())
-            ));
-        }
         if self.heartbeat.is_zero() || self.heartbeat > self.lease / 3 {
             return Err(format!(
                 "a heartbeat of {} does not keep a lease of {}: more than zero, at most a third of it ({})",
                 human(self.heartbeat),
                 human(self.lease),
                 human(self.lease / 3)
+            ));
+        }
+        // A code task's statement waits for a renewal that leaves it its time, and renewals are a heartbeat apart.
+        let longest = self.margin().saturating_sub(self.heartbeat);
+        if self.statement_timeout.is_zero() || self.statement_timeout > longest {
+            return Err(format!(
+                "a statement timeout of {} does not fit into a lease of {}: more than zero, at most two thirds of it less a heartbeat ({})",
+                human(self.statement_timeout),
+                human(self.lease),
+                human(longest)
             ));
         }
         Ok(())
@@ -124,8 +131,9 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused_with_the_number_that_would() {
-        let statement = Settings { statement_timeout: Duration::from_secs(41), ..Settings::default() };
-        assert!(statement.check().is_err_and(|text| text.contains("at most two thirds of it (40 s)")));
+        let statement = Settings { statement_timeout: Duration::from_secs(31), ..Settings::default() };
+        let told = "at most two thirds of it less a heartbeat (30 s)";
+        assert!(statement.check().is_err_and(|text| text.contains(told)));
         let heartbeat = Settings { heartbeat: Duration::from_secs(21), ..Settings::default() };
         assert!(heartbeat.check().is_err_and(|text| text.contains("at most a third of it (20 s)")));
         let lease = Settings { lease: Duration::from_secs(2), ..Settings::default() };

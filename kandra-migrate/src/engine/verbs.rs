@@ -118,7 +118,7 @@ impl Verb {
             };
         };
         let version = row.version;
-        match in_doubt(version, ledger).filter(|step| step.flags == "once") {
+        match in_doubt(version, ledger).filter(|step| step.flags.starts_with("once")) {
             Some(step) => Err(self.refused(format!(
                 "step {} ({}) of version {version} is marked once and its outcome is unknown: find out whether it took \
                  effect, then say mark-done or rerun",

@@ -2,7 +2,7 @@
 
 use super::catalog::{Catalog, Entry};
 use crate::error::Problem;
-use crate::ledger::{Ledger, VersionRow, VersionState};
+use crate::ledger::{FAILED, Ledger, VersionRow, VersionState};
 
 /// Compares the completed versions with the binary's migrations.
 ///
@@ -12,11 +12,12 @@ pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, 
     for row in ledger.versions() {
         match catalog.get(row.version) {
             // What is in flight may be repaired by an edit; what is completed may not be edited.
-            Some(entry) if row.state == VersionState::Completed => same(row, entry)?,
+            Some(entry) if row.state == VersionState::Completed => warnings.extend(same(row, entry)?),
             Some(_) => {}
             None => warnings.extend(unknown(row, catalog)?),
         }
     }
+    warnings.extend(gone(ledger, catalog));
     if let Some(newest) = ledger.newest_completed() {
         let late = catalog
             .pending(ledger)
@@ -42,14 +43,44 @@ pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, 
     Ok(warnings)
 }
 
+/// A version that another image has begun and this binary does not have: over it, nothing is begun.
+pub(crate) fn begun_by_another_image(ledger: &Ledger, catalog: &Catalog) -> Option<Problem> {
+    let row = ledger.versions().find(|row| {
+        !matches!(row.state, VersionState::Completed | VersionState::RollbackCompleted)
+            && catalog.get(row.version).is_none()
+    })?;
+    Some(Problem::UnknownInFlight {
+        version: row.version,
+        name: row.name.clone(),
+        state: row.state,
+        by: row.applied_by.clone(),
+    })
+}
+
+/// A version that has failed, left its journal, and is gone from the code.
+fn gone(ledger: &Ledger, catalog: &Catalog) -> Option<String> {
+    let head = ledger.head().filter(|head| head.active_state.as_deref() == Some(FAILED))?;
+    let version = head.active_version.filter(|version| catalog.get(*version).is_none())?;
+    Some(format!(
+        "version {version} has failed, is unknown to this binary, and what its steps have done is still there: say abandon \
+         once that is taken back"
+    ))
+}
+
 /// A version that was claimed when nothing newer was completed may finish.
 fn may_be_late(ledger: &Ledger, entry: &Entry) -> bool {
     entry.migration.is_out_of_order() || ledger.version(entry.version().get()).is_some()
 }
 
-fn same(row: &VersionRow, entry: &Entry) -> Result<(), Problem> {
+fn same(row: &VersionRow, entry: &Entry) -> Result<Option<String>, Problem> {
     if entry.migration.accepts(&row.checksum) {
-        return Ok(());
+        return Ok(None);
+    }
+    if !entry.migration.knows_format_of(&row.checksum) {
+        return Ok(Some(format!(
+            "version {} {} was applied with checksum {}, whose format this binary does not know: it was not compared",
+            row.version, row.name, row.checksum
+        )));
     }
     Err(Problem::ChecksumMismatch {
         version: entry.version(),

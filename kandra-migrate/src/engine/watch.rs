@@ -4,24 +4,25 @@ use std::time::Duration;
 
 use super::backoff::Backoff;
 use super::catalog::{Catalog, Entry};
-use super::decide::{Stance, stance};
+use super::decide::{Stance, stance, stuck};
 use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::lease::{Identity, Journal, Lease};
+use super::observer::Progress;
 use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
 use super::shutdown::Shutdown;
 use super::sighting::Sighting;
-use super::verify::verify;
+use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{Error, Problem};
-use crate::ledger::{Event, FAILED, FORMAT, Head, Ledger, LedgerError};
+use crate::ledger::{Event, FAILED, Head, Ledger};
 use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
-use crate::store::{ReadLevel, Slice, Store};
+use crate::store::{ReadLevel, Slice, Store, StoreError};
 
 /// The longest pause before a version that is left alone is looked at again.
 const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);
@@ -45,6 +46,8 @@ pub struct Run<'a, S, C, X> {
     frontier_read: Option<String>,
     /// The last epoch that had ended when this run began.
     epoch_at_start: Option<i64>,
+    /// Since when no write of this run was answered.
+    unanswered_since: Option<Duration>,
     started: Duration,
     pace: Backoff,
 }
@@ -77,7 +80,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let keyspace = destination.keyspace.clone();
         Self {
             env,
-            reader: Reader { env, shutdown: shutdown.clone(), creates: true, keyspace, table },
+            reader: Reader { env, shutdown: shutdown.clone(), creates: false, keyspace, table },
             executor,
             identity,
             catalog,
@@ -87,6 +90,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             sighting: None,
             frontier_read: None,
             epoch_at_start: None,
+            unanswered_since: None,
             started: env.clock.now(),
             pace: Backoff::of_watchers(),
         }
@@ -118,7 +122,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     /// One look at the ledger: a single read where there is nothing to do.
     async fn look(&mut self) -> Result<Standing, Problem> {
         if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
-            self.check_head(&head)?;
+            self.reader.check_serial(&head)?;
             if head.frontier == Some(self.catalog.frontier()) {
                 self.finish();
                 return Ok(Standing::Current);
@@ -134,21 +138,31 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
-        self.report.warnings = verify(&ledger, &self.catalog)?;
         self.report.pending = pending(&self.catalog, &ledger);
+        self.report.warnings = verify(&ledger, &self.catalog)?;
         if self.report.pending.is_empty() {
             self.finish();
             return Ok(Standing::Current);
         }
         self.catalog.compile(&ledger, &self.destination)?;
-        let Some(head) = ledger.head().cloned() else { return Ok(Standing::Free(None)) };
-        self.check_head(&head)?;
-        self.fail_if_paused(&head, &ledger)?;
+        let Some(head) = ledger.head().cloned() else {
+            // Not before: for a plan that is refused nothing is created.
+            self.reader.creates = true;
+            self.reader.read(Slice::Head, ReadLevel::Quorum).await?;
+            return Ok(Standing::Free(None));
+        };
+        // An older binary may see that there is nothing to do; it may not write.
+        head.check_format().map_err(Problem::of_ledger)?;
+        self.fail_if_paused(&head, &ledger).await?;
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
         if let Some((left, problem)) = self.not_yet(&head, &ledger, server_ms).await? {
             return Ok(Standing::NotYet(left, problem));
         }
-        Ok(self.standing(head, op_age))
+        let in_flight = begun_by_another_image(&ledger, &self.catalog);
+        match (self.standing(head, op_age), in_flight) {
+            (Standing::Free(_) | Standing::Lapsed(..), Some(problem)) => Err(problem),
+            (standing, _) => Ok(standing),
+        }
     }
 
     fn standing(&mut self, head: Head, op_age: Option<Duration>) -> Standing {
@@ -180,7 +194,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 return Ok(false);
             }
         }
-        let (identity, journal) = (self.identity.clone(), Journal::Pending(&self.catalog));
+        let identity = self.identity.clone();
+        let first = self.report.pending.first().map(|migration| migration.version.get());
+        let journal = first.map_or(Journal::None, Journal::From);
         let lease = match lapsed {
             None => Lease::prepare(self.env, identity, journal, seen).await,
             Some(_) => Lease::acquire(self.env, identity, journal, seen).await,
@@ -191,6 +207,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         match lease {
             Ok(lease) => self.lead(lease, landed_by).await,
             Err(Halt::Lost) => Ok(false),
+            Err(Halt::Unanswered(error)) => self.unanswered(error),
             Err(Halt::Failed(problem)) => Err(problem),
         }
     }
@@ -203,6 +220,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let mut holder =
             Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
         let worked = holder.work().await;
+        if !holder.applied().is_empty() {
+            self.unanswered_since = None;
+        }
         self.report.applied.extend_from_slice(holder.applied());
         self.report.pending = pending(&self.catalog, holder.ledger());
         self.report.warnings.extend_from_slice(holder.warnings());
@@ -216,8 +236,21 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 tracing::info!(keyspace = self.destination.keyspace, "another run has the lease");
                 Ok(false)
             }
+            Err(Halt::Unanswered(error)) => self.unanswered(error),
             Err(Halt::Failed(problem)) => Err(problem),
         }
+    }
+
+    /// Goes on, unless the cluster has answered no write for too long although it answers reads.
+    fn unanswered(&mut self, error: StoreError) -> Result<bool, Problem> {
+        let now = self.env.clock.now();
+        let waited = now.saturating_sub(*self.unanswered_since.get_or_insert(now));
+        // A first one has lasted for most of a lease already.
+        let waited = waited + self.env.settings.margin();
+        if waited < self.env.settings.unreachable_after {
+            return Ok(false);
+        }
+        Err(Problem::of_store(error).after(waited))
     }
 
     /// Waits until the lease may have changed hands or lapsed. True where this run does not wait.
@@ -236,7 +269,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         if waited >= limit {
             return Err(Problem::WaitedTooLong { holder: self.holder(), waited });
         }
-        let pause = self.pace.pause(self.env.dice).min(limit - waited);
+        self.env.settings.observer.tell(Progress::Waiting { holder: self.holder() });
+        let pause = self.pace.pause(self.env.dice).min(limit.saturating_sub(waited));
         // To the exact lapse, and not a busy loop where that has just been missed.
         let lapse = self.sighting.as_ref().map_or(pause, |sighting| sighting.left(now)).max(LAPSE_MS_MIN);
         self.sleep(pause.min(lapse)).await
@@ -252,6 +286,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Err(problem);
         }
         tracing::info!(%problem, "waits");
+        self.env.settings.observer.tell(Progress::PutOff { reason: problem.to_string() });
         // A hold may be taken back, and an edited image may come: not all of it is slept at once.
         self.sleep(left.min(LEFT_ALONE_LONGEST)).await
     }
@@ -280,18 +315,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.report.holder.clone().unwrap_or_else(|| "another instance".to_owned())
     }
 
-    fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
-        let Some(entry) = self.catalog.pending(ledger).next() else { return Ok(()) };
-        let version = entry.version().get();
-        match stance(ledger, entry) {
-            Stance::Stopped(_) if head.resumes(version) => Ok(()),
-            Stance::Stopped(reason) => Err(paused(entry, reason)),
-            // It is not begun, and nobody is to begin it.
-            Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
-                Err(paused(entry, head.command_text()))
-            }
-            _ => Ok(()),
-        }
+    async fn fail_if_paused(&self, head: &Head, ledger: &Ledger) -> Result<(), Problem> {
+        let Some((entry, reason)) = stopped(head, ledger, &self.catalog) else { return Ok(()) };
+        Err(paused(&self.reader, ledger, entry, reason).await?)
     }
 
     /// A run that began before another one failed gets that one's failure: it would have had the same.
@@ -346,18 +372,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         }))
     }
 
-    fn check_head(&self, head: &Head) -> Result<(), Problem> {
-        let ours = self.env.settings.serial_cl;
-        if head.serial_cl != ours {
-            return Err(Problem::SerialDiffers { stored: head.serial_cl.clone(), ours });
-        }
-        // An older binary may see that there is nothing to do; it may not write.
-        if head.fmt_write > FORMAT && head.frontier != Some(self.catalog.frontier()) {
-            return Err(Problem::of_ledger(LedgerError::NewerFormat { found: head.fmt_write }));
-        }
-        Ok(())
-    }
-
     async fn head(&self, level: ReadLevel) -> Result<Option<(Head, Option<Duration>)>, Problem> {
         let rows = self.reader.read(Slice::Head, level).await?;
         let op_age = rows.op_age();
@@ -368,8 +382,36 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 /// The shortest pause of a watcher.
 const LAPSE_MS_MIN: Duration = Duration::from_millis(1);
 
-fn paused(entry: &Entry, reason: String) -> Problem {
-    Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason }
+/// The first pending version, and why, if nobody goes on with it.
+pub(crate) fn stopped<'a>(
+    head: &Head,
+    ledger: &'a Ledger,
+    catalog: &'a Catalog,
+) -> Option<(&'a Entry, String)> {
+    let entry = catalog.pending(ledger).next()?;
+    let version = entry.version().get();
+    match stance(ledger, entry) {
+        Stance::Stopped(_) if head.resumes(version) => None,
+        Stance::Stopped(reason) => Some((entry, reason)),
+        // It is not begun, and nobody is to begin it.
+        Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
+            Some((entry, head.command_text()))
+        }
+        _ => None,
+    }
+}
+
+/// The problem of a version that nobody goes on with; its journal tells what it waits for.
+pub(crate) async fn paused<S: Store, C: Clock>(
+    reader: &Reader<'_, S, C>,
+    ledger: &Ledger,
+    entry: &Entry,
+    reason: String,
+) -> Result<Problem, Problem> {
+    let (version, name) = (entry.version(), entry.name().to_owned());
+    let mut ledger = ledger.clone();
+    ledger.steps = reader.ledger(Slice::StepsFrom(version.get()), ReadLevel::Quorum).await?.steps;
+    Ok(Problem::Paused { version, name, reason, stuck: stuck(&ledger, entry) })
 }
 
 /// What is not applied, for a report.

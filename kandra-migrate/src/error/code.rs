@@ -68,12 +68,16 @@ codes! {
     LedgerUnreadable = km0011 "0011",
     /// The server refused a statement of the ledger.
     LedgerRefused = km0012 "0012",
+    /// The server refused the login.
+    LoginRefused = km0013 "0013",
     /// An applied migration was edited.
     ChecksumMismatch = km0020 "0020",
     /// A pending version is below an applied one.
     BelowFrontier = km0021 "0021",
     /// An applied version is unknown to this binary, and newer ones are known.
     DivergentHistory = km0022 "0022",
+    /// A version is in flight that this binary does not have.
+    UnknownInFlight = km0023 "0023",
     /// A registry without migrations.
     RegistryEmpty = km0030 "0030",
     /// Two migrations have one version.

@@ -54,7 +54,7 @@ impl Problem {
     pub(crate) fn located(mut self, in_keyspace: &str, in_table: &str) -> Self {
         match &mut self {
             Self::LedgerNewer { table, .. } | Self::LedgerUnreadable { table, .. } => {
-                in_table.clone_into(table)
+                in_table.clone_into(table);
             }
             Self::ConditionalRefused { keyspace, .. } => in_keyspace.clone_into(keyspace),
             _ => {}

@@ -2,13 +2,15 @@
 
 mod code;
 mod convert;
+mod next;
 mod problem;
 
 use std::error::Error as StdError;
 use std::fmt;
 
 pub use code::{Code, error_codes};
-pub(crate) use problem::{At, Problem};
+pub(crate) use next::Idiom;
+pub(crate) use problem::{At, Problem, Stuck};
 
 use crate::migration::Version;
 use crate::report::Report;
@@ -95,20 +97,42 @@ impl Error {
     /// The long form: the line of `Display`, the causes, what is applied already and what to do next.
     #[must_use]
     pub fn explain(&self) -> String {
-        let mut text = self.to_string();
+        self.explain_in(Idiom::Library)
+    }
+
+    /// The long form, with the verbs of the next step as they are said in this idiom.
+    pub(crate) fn explain_in(&self, idiom: Idiom<'_>) -> String {
+        let mut parts = vec![self.with_causes()];
+        parts.extend(self.0.problem.detail().map(str::to_owned));
+        let has_begun = |report: &&Report| !report.applied.is_empty() || !report.pending.is_empty();
+        parts.extend(self.report().filter(has_begun).map(progress));
+        parts.push(format!("Next: {}", self.0.problem.next().text(idiom)));
+        parts.join("\n\n")
+    }
+
+    fn with_causes(&self) -> String {
+        let mut lines = vec![self.to_string()];
         let mut cause = self.source();
         while let Some(error) = cause {
-            text.push_str(&format!("\n  caused by: {error}"));
+            let text = error.to_string();
+            // Many errors have that of their cause in their own text.
+            if !lines.iter().any(|line| line.contains(&text)) {
+                lines.push(format!("  caused by: {text}"));
+            }
             cause = error.source();
         }
-        if let Some(detail) = self.0.problem.detail() {
-            text.push_str(&format!("\n\n{detail}"));
-        }
-        if let Some(report) = self.report() {
-            text.push_str(&format!("\n\n{}", progress(report)));
-        }
-        text.push_str(&format!("\n\nNext: {}", self.0.problem.next()));
-        text
+        lines.join("\n")
+    }
+
+    /// What happened, without the code.
+    #[cfg(feature = "cli")]
+    pub(crate) fn message(&self) -> String {
+        self.0.problem.to_string()
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn next(&self) -> next::Next {
+        self.0.problem.next()
     }
 
     pub(crate) fn with_report(mut self, report: Report) -> Self {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::Code;
-use crate::ledger::{IllegalTransition, LedgerError};
+use super::next::{Call, Next, SerialLevel};
+use crate::ledger::{IllegalTransition, LedgerError, VersionState};
 use crate::migration::Version;
 use crate::report::human;
 use crate::store::Cause;
@@ -29,6 +30,40 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { version, name, step, steps, task, location } = self;
         write!(f, "version {version} {name}, step {step} of {steps} ({location}, {task})")
+    }
+}
+
+fn times(count: i64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+/// What a paused version waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stuck {
+    /// An operator has to say whether a step took effect.
+    InDoubt,
+    /// An operator has stopped it between two steps.
+    Between,
+    /// It was edited where it may not be.
+    Edited,
+}
+
+impl Stuck {
+    fn next(self, version: i64) -> Next {
+        match self {
+            Self::InDoubt => Next::new(
+                "find out whether the step took effect, and say so; or, if its code is wrong, deploy a corrected one",
+            )
+            .way("it did", Call::MarkDone(version))
+            .way("it did not", Call::Rerun(version)),
+            Self::Between => {
+                Next::new("it goes on once an operator lets it").way("let it go on", Call::Resume)
+            }
+            Self::Edited => Next::new(
+                "deploy it again with the steps that are done as they were. Or take back by hand what they did, and let it begin anew",
+            )
+            .way("then begin anew", Call::Abandon(version)),
+        }
     }
 }
 
@@ -55,12 +90,15 @@ pub(crate) enum Problem {
     #[error("{context}: {source}")]
     NoAgreement { context: String, source: Cause },
     #[error(
-        "table {table} is missing, and the server does not take table ids, so that a hundred instances that create it at once may make two"
+        "the server does not take the id of table {table}, so that instances that create it at once may make two of it"
     )]
-    TableIdRefused { table: String },
+    TableIdRefused { table: String, statement: String },
 
     #[error("the server refused a statement of the ledger: {source}")]
     LedgerRefused { source: Cause },
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a command line makes sessions"))]
+    #[error("the server refused the login of {user}: {message}")]
+    LoginRefused { user: String, message: String },
 
     #[error(
         "version {version} {name} ({location}) is applied with checksum {stored}, and this binary has {ours}"
@@ -72,6 +110,9 @@ pub(crate) enum Problem {
         "version {version} {name} is applied, and this binary does not have it, although it has version {newest}"
     )]
     DivergentHistory { version: i64, name: String, newest: Version },
+
+    #[error("version {version} {name} is {state}, begun by {by}, and this binary does not have it")]
+    UnknownInFlight { version: i64, name: String, state: VersionState, by: String },
 
     #[error("the registry has no migrations")]
     RegistryEmpty,
@@ -102,11 +143,11 @@ pub(crate) enum Problem {
     #[error("{at} panicked: {message}")]
     StepPanicked { at: At, message: String },
     #[error("version {version} {name} is PAUSED: {reason}")]
-    Paused { version: Version, name: String, reason: String },
+    Paused { version: Version, name: String, reason: String, stuck: Stuck },
     #[error("version {version} {name} failed on {holder}: {reason}")]
     FailedElsewhere { version: Version, name: String, holder: String, reason: String },
 
-    #[error("version {version} {name} has failed {failures} times and is tried again in {}: {reason}", human(*.left))]
+    #[error("version {version} {name} has failed {} and is left alone for another {}: {reason}", times(*.failures), human(*.left))]
     BackingOff { version: Version, name: String, failures: i64, left: Duration, reason: String },
 
     #[error("nothing is begun for another {}, by an operator's hold: {reason}", human(*.left))]
@@ -119,7 +160,7 @@ pub(crate) enum Problem {
     Held { holder: String },
     #[error("waited {} for {holder}, which is still migrating", human(*.waited))]
     WaitedTooLong { holder: String, waited: Duration },
-    #[error("the run was asked to stop")]
+    #[error("the run was asked to stop before everything was applied")]
     Shutdown,
     #[error("a bug of kandra-migrate: {0}")]
     Illegal(#[from] IllegalTransition),
@@ -140,9 +181,11 @@ impl Problem {
             Self::NoAgreement { .. } => Code::NoAgreement,
             Self::TableIdRefused { .. } => Code::TableIdRefused,
             Self::LedgerRefused { .. } => Code::LedgerRefused,
+            Self::LoginRefused { .. } => Code::LoginRefused,
             Self::ChecksumMismatch { .. } => Code::ChecksumMismatch,
             Self::BelowFrontier { .. } => Code::BelowFrontier,
             Self::DivergentHistory { .. } => Code::DivergentHistory,
+            Self::UnknownInFlight { .. } => Code::UnknownInFlight,
             Self::RegistryEmpty => Code::RegistryEmpty,
             Self::DuplicateVersion { .. } => Code::DuplicateVersion,
             Self::Config(_) => Code::Config,
@@ -201,81 +244,111 @@ impl Problem {
         }
     }
 
-    /// What to type, or to do, next.
-    pub(crate) fn next(&self) -> String {
+    /// What to do, and which verb does it, next.
+    #[expect(clippy::too_many_lines, reason = "one arm a problem, side by side, reads best")]
+    pub(crate) fn next(&self) -> Next {
         match self {
-            Self::Unreachable { .. } => {
-                "check that the nodes are up and reachable from here, then start again; nothing was left half-done that the next start does not finish".to_owned()
-            }
-            Self::QuorumLost { .. } => {
-                "bring enough replicas back (`nodetool status`), then start again: the next run resumes".to_owned()
-            }
-            Self::Unauthorized { .. } => {
-                "GRANT the missing permission (CREATE, ALTER, DROP, SELECT and MODIFY on the keyspace) to the session's user".to_owned()
-            }
-            Self::KeyspaceMissing { keyspace } => format!(
-                "CREATE KEYSPACE {keyspace} WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}}; or set `.create_keyspace(…)` on the runner"
+            Self::Unreachable { .. } => Next::new(
+                "check that the nodes are up and reachable from here, then start again; nothing was left half-done that the next start does not finish",
+            )
+            .way("then", Call::Run),
+            Self::QuorumLost { .. } => Next::new(
+                "bring enough replicas back (`nodetool status`), then start again: the next run resumes",
+            )
+            .way("then", Call::Run),
+            Self::Unauthorized { .. } => Next::new(
+                "GRANT the missing permission (CREATE, ALTER, DROP, SELECT and MODIFY on the keyspace) to the session's user",
             ),
-            Self::LedgerShape { .. } => "rename or drop that table, if it is not needed".to_owned(),
-            Self::LedgerNewer { .. } => "deploy the image that upgraded the ledger, or a newer one".to_owned(),
-            Self::LedgerUnreadable { .. } => {
-                "look at the table: something other than kandra-migrate wrote to it. Restore the row, or ask for help with its content".to_owned()
-            }
-            Self::SerialDiffers { stored, .. } => format!(
-                "set `.serial_consistency(…)` of this runner to {stored}: runs with different levels do not exclude each other"
+            Self::KeyspaceMissing { keyspace } => Next::new(format!(
+                "if {keyspace} is the right name, create that keyspace, or let the run do so, with the replication that you need",
+            ))
+            .way("as an example", Call::RunCreatingKeyspace),
+            Self::LedgerShape { .. } => Next::new("rename or drop that table, if it is not needed"),
+            Self::LedgerNewer { .. } => Next::new("deploy the image that upgraded the ledger, or a newer one"),
+            Self::LedgerUnreadable { .. } => Next::new(
+                "look at the table: something other than kandra-migrate wrote to it. Restore the row, or ask for help with its content",
             ),
-            Self::ConditionalRefused { keyspace, .. } => format!(
+            Self::SerialDiffers { stored, .. } => {
+                let next = Next::new(format!(
+                    "use {stored} here as well: runs with different levels do not exclude each other"
+                ));
+                match stored.as_str() {
+                    "SERIAL" => next.way("so", Call::AtSerial(SerialLevel::Serial)),
+                    "LOCAL_SERIAL" => next.way("so", Call::AtSerial(SerialLevel::LocalSerial)),
+                    _ => next,
+                }
+            }
+            Self::ConditionalRefused { keyspace, .. } => Next::new(format!(
                 "with ScyllaDB before 2025.4, LWT needs a keyspace without tablets: CREATE KEYSPACE {keyspace} WITH … AND tablets = {{'enabled': false}}; or upgrade"
-            ),
-            Self::NoAgreement { .. } => {
-                "look for a node that is down or stuck (`nodetool describecluster`), then start again: the next run resumes".to_owned()
+            )),
+            Self::NoAgreement { .. } => Next::new(
+                "look for a node that is down or stuck (`nodetool describecluster`), then start again: the next run resumes",
+            )
+            .way("then", Call::Run),
+            Self::TableIdRefused { statement, .. } => {
+                Next::new(format!("create the table ahead of time, from one place only: {statement};"))
             }
-            Self::TableIdRefused { table } => format!(
-                "create {table} ahead of time, from one place only; the statement is in the docs of kandra_migrate::ledger_table"
+            Self::LedgerRefused { .. } => Next::new(
+                "read the server's answer; if it names a limit of the service, this keyspace cannot hold the ledger",
             ),
-            Self::LedgerRefused { .. } => {
-                "read the server's answer; if it names a limit of the service, this keyspace cannot hold the ledger".to_owned()
-            }
-            Self::ChecksumMismatch { stored, .. } => format!(
-                "restore the migration's text and put the change into a new migration. If the change has no effect on what was applied, declare that: #[migration(…, accept = [\"{stored}\"])]"
+            Self::LoginRefused { .. } => Next::new(
+                "check the user, by --user or KANDRA_USER, and its password, by --password-file or KANDRA_PASSWORD; and that the role may log in",
             ),
-            Self::BelowFrontier { newest, .. } => format!(
+            Self::ChecksumMismatch { version, stored, .. } => Next::new(format!(
+                "restore the migration's text and put the change into a new migration. If the change has no effect on what was applied, declare that, #[migration(…, accept = [\"{stored}\"])], or say it to this one ledger"
+            ))
+            .way("to this one", Call::Restamp(version.get())),
+            Self::BelowFrontier { newest, .. } => Next::new(format!(
                 "give it a version above {newest}, or, if it may run after those, mark it: #[migration(…, out_of_order)]"
+            )),
+            Self::DivergentHistory { version, .. } => Next::new(format!(
+                "restore migration {version} in the code: it is applied, and its history must stay"
+            )),
+            Self::UnknownInFlight { version, by, .. } => {
+                Next::new(format!("deploy the image of {by}, or a newer one: it finishes the version"))
+                    .way("if it is not to come back, and what it did is taken back", Call::Abandon(*version))
+            }
+            Self::RegistryEmpty => Next::new(
+                "write a #[migration(version = 1)] module in the crate in which `registry!` stands; migrations of another crate need that crate's own registry",
             ),
-            Self::DivergentHistory { version, .. } => {
-                format!("restore migration {version} in the code: it is applied, and its history must stay")
-            }
-            Self::RegistryEmpty => {
-                "write a #[migration(version = 1)] module in the crate in which `registry!` stands; migrations of another crate need that crate's own registry".to_owned()
-            }
-            Self::DuplicateVersion { .. } => "give one of them another version".to_owned(),
-            Self::Config(_) => "change the runner's settings".to_owned(),
-            Self::PlanEmpty { .. } => "return at least one task from `up`".to_owned(),
-            Self::Unqualified { .. } => "write ${keyspace}. before each of them".to_owned(),
-            Self::CqlEmpty { .. } => "write a statement, or take the task away".to_owned(),
-            Self::CqlUse { .. } => "take it away, and write ${keyspace}. before the names".to_owned(),
-            Self::CqlTwo { .. } => "make a task of each".to_owned(),
-            Self::CqlMalformed { .. } | Self::CqlUnclassified { .. } => "correct the statement".to_owned(),
+            Self::DuplicateVersion { .. } => Next::new("give one of them another version"),
+            Self::Config(_) => Next::new("change that setting"),
+            Self::PlanEmpty { .. } => Next::new("return at least one task from `up`"),
+            Self::Unqualified { .. } => Next::new("write ${keyspace}. before each of them"),
+            Self::CqlEmpty { .. } => Next::new("write a statement, or take the task away"),
+            Self::CqlUse { .. } => Next::new("take it away, and write ${keyspace}. before the names"),
+            Self::CqlTwo { .. } => Next::new("make a task of each"),
+            Self::CqlMalformed { .. } | Self::CqlUnclassified { .. } => Next::new("correct the statement"),
             Self::CqlTooLong { .. } => {
-                "split it, or write the data from a code task: code(\"…\", f).idempotent()".to_owned()
+                Next::new("split it, or write the data from a code task: code(\"…\", f).idempotent()")
             }
-            Self::StepFailed { .. } | Self::StepPanicked { .. } => {
-                "the claim is released: correct the cause and start again; steps that are done are not repeated".to_owned()
+            Self::StepFailed { at, .. } | Self::StepPanicked { at, .. } => Next::new(
+                "correct the cause and start again: the claim is released, and steps that are done are not repeated. A run waits a little before it tries the same text again, and a corrected one at once",
+            )
+            .way("to try the same text at once", Call::Rerun(at.version.get()))
+            .way("if its effect is there already", Call::MarkDone(at.version.get())),
+            Self::Paused { version, stuck, .. } => stuck.next(version.get()),
+            Self::FailedElsewhere { version, .. } => {
+                Next::new("see that instance's log, correct the cause and start again")
+                    .way("what happened", Call::Events)
+                    .way("to try the same text at once", Call::Rerun(version.get()))
             }
-            Self::Paused { version, .. } => format!(
-                "find out whether the step took effect, then deploy a corrected version {version}, or decide by hand"
-            ),
-            Self::FailedElsewhere { .. } => "see that instance's log; correct the cause and start again".to_owned(),
-            Self::BackingOff { .. } => {
-                "correct the cause: an edited migration is tried at once, an unchanged one after that time".to_owned()
+            Self::BackingOff { version, .. } => Next::new(
+                "correct the cause: an edited migration is tried at once, an unchanged one after that time",
+            )
+            .way("to try the same text at once", Call::Rerun(version.get()))
+            .way("if its effect is there already", Call::MarkDone(version.get())),
+            Self::VerbRefused { .. } => {
+                Next::new("see where it stands, then choose the verb that fits").way("see", Call::Status)
             }
-            Self::VerbRefused { .. } => "look at the status, then choose the verb that fits it".to_owned(),
-            Self::OnHold { .. } => "wait, or take the hold back with resume".to_owned(),
-            Self::Held { .. } | Self::WaitedTooLong { .. } => {
-                "wait for that instance; if it is gone, its lease lapses by itself and the next start takes over".to_owned()
-            }
-            Self::Shutdown => "start again: the next run resumes".to_owned(),
-            Self::Illegal(_) => "please report this, with the ledger's rows".to_owned(),
+            Self::OnHold { .. } => Next::new("wait, or take the hold back").way("take it back", Call::Resume),
+            Self::Held { .. } | Self::WaitedTooLong { .. } => Next::new(
+                "wait for that instance; if it is gone, its lease lapses by itself and the next run takes over",
+            )
+            .way("see", Call::Status)
+            .way("wait", Call::Wait),
+            Self::Shutdown => Next::new("start again: the next run resumes").way("so", Call::Run),
+            Self::Illegal(_) => Next::new("please report this, with the ledger's rows"),
         }
     }
 

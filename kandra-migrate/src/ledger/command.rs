@@ -122,7 +122,7 @@ impl Ledger {
             reason: Some(reason.to_owned()),
         };
         let mutations = vec![
-            Mutation::Put(Key::HEAD, changed(Some(seen.to_cells()), head.to_cells())),
+            Mutation::Put(Key::HEAD, changed(Some(&seen.to_cells()), head.to_cells())),
             Mutation::Put(Key::event(head.rev), event.to_cells()),
         ];
         let condition = Condition { op: Some(seen.op), cmd_op: seen.cmd_op, absent: None };

@@ -78,6 +78,7 @@ impl Ledger {
     }
 
     /// All version rows, ascending.
+    #[must_use]
     pub fn versions(&self) -> impl DoubleEndedIterator<Item = &VersionRow> {
         self.versions.values()
     }
@@ -101,6 +102,7 @@ impl Ledger {
     }
 
     /// The journal of a version, by ordinal.
+    #[must_use]
     pub fn steps_of(&self, version: i64) -> impl DoubleEndedIterator<Item = &StepRow> {
         self.steps.range((version, i64::MIN)..=(version, i64::MAX)).map(|(_, row)| row)
     }

@@ -45,6 +45,8 @@ pub enum Mutation {
     Put(Key, Cells),
     /// The row goes.
     Delete(Key),
+    /// The journal of this version goes, however long it is.
+    DeleteSteps(i64),
 }
 
 /// A conditional write, ready to be sent. It is sent as it is until the answer is definite.
@@ -74,7 +76,14 @@ impl Ledger {
         op: Uuid,
         transitions: &[Transition],
     ) -> Result<Transaction, IllegalTransition> {
-        let mut draft = Draft { before: self, next: self.clone(), writer, absent: None, touched: Vec::new() };
+        let mut draft = Draft {
+            before: self,
+            next: self.clone(),
+            writer,
+            absent: None,
+            touched: Vec::new(),
+            abandoned: Vec::new(),
+        };
         let mut head = self.head.clone().unwrap_or_else(|| new_head(op));
         head.rev += 1;
         head.op = op;
@@ -87,7 +96,7 @@ impl Ledger {
             cmd_op: seen.and_then(|head| head.cmd_op),
             absent: draft.absent,
         };
-        let head_cells = changed(seen.map(Head::to_cells), head.to_cells());
+        let head_cells = changed(seen.map(Head::to_cells).as_ref(), head.to_cells());
         let mut mutations = vec![Mutation::Put(Key::HEAD, head_cells)];
         mutations.extend(draft.mutations());
         mutations.extend(event(head.rev, writer, transitions));
@@ -146,8 +155,11 @@ fn clip(text: &str) -> String {
 
 /// The cells that differ. A cell that is not written keeps its write time: that of a version's `name` is the pinned
 /// timestamp of everything that the version writes.
-pub(super) fn changed(before: Option<Cells>, after: Cells) -> Cells {
-    before.map_or_else(|| after.clone(), |before| after.different_from(&before))
+pub(super) fn changed(before: Option<&Cells>, after: Cells) -> Cells {
+    match before {
+        Some(before) => after.different_from(before),
+        None => after,
+    }
 }
 
 struct Draft<'a> {
@@ -156,6 +168,8 @@ struct Draft<'a> {
     writer: &'a Writer,
     absent: Option<Key>,
     touched: Vec<Key>,
+    /// Versions whose whole journal goes.
+    abandoned: Vec<i64>,
 }
 
 impl Draft<'_> {
@@ -172,7 +186,7 @@ impl Draft<'_> {
                 activate(head, claim.version, VersionState::Running.name());
             }
             Transition::Intent(intent) => self.intent(intent)?,
-            Transition::Withdraw { version, n } => self.withdraw(*version, *n)?,
+            Transition::Stop { version, n } => self.step(*version, *n, StepState::Intent)?.attempts = 0,
             Transition::Checkpoint { version, n, position } => {
                 let row = self.step(*version, *n, StepState::Intent)?;
                 row.position = Some(position.clone());
@@ -250,7 +264,7 @@ impl Draft<'_> {
         head.owner_info = Some(self.writer.info.clone());
         head.lease_ms = takeover.lease_ms;
         head.heartbeat_ms = takeover.heartbeat_ms;
-        head.serial_cl = takeover.serial_cl.to_owned();
+        takeover.serial_cl.clone_into(&mut head.serial_cl);
     }
 
     fn claim(&mut self, epoch: i64, claim: &Claim) -> Result<(), IllegalTransition> {
@@ -314,10 +328,8 @@ impl Draft<'_> {
             self.version(version, VersionState::Queued)?;
             self.next.versions.remove(&version);
         }
-        for n in self.ordinals(version) {
-            self.next.steps.remove(&(version, n));
-            self.touch(Key::step(version, n));
-        }
+        self.next.steps.retain(|(of, _), _| *of != version);
+        self.abandoned.push(version);
         Ok(())
     }
 
@@ -347,7 +359,7 @@ impl Draft<'_> {
             n,
             task: intent.task.clone(),
             step_kind: intent.step_kind.to_owned(),
-            flags: intent.flags.to_owned(),
+            flags: intent.flags.clone(),
             state,
             attempts: old.map_or(0, |row| row.attempts) + i64::from(!is_broken(Mutant::NoAttempts)),
             failures: old.map_or(0, |row| row.failures),
@@ -361,12 +373,6 @@ impl Draft<'_> {
         };
         self.next.steps.insert((version, n), row);
         self.touch(Key::step(version, n));
-        Ok(())
-    }
-
-    fn withdraw(&mut self, version: i64, n: i64) -> Result<(), IllegalTransition> {
-        self.step(version, n, StepState::Queued)?;
-        self.next.steps.remove(&(version, n));
         Ok(())
     }
 
@@ -410,10 +416,11 @@ impl Draft<'_> {
 
     /// The rows that changed: a write of several transitions sets each cell once.
     fn mutations(&self) -> impl Iterator<Item = Mutation> {
-        self.touched.iter().map(|key| match (cells(self.before, *key), cells(&self.next, *key)) {
+        let rows = self.touched.iter().map(|key| match (cells(self.before, *key), cells(&self.next, *key)) {
             (_, None) => Mutation::Delete(*key),
-            (before, Some(after)) => Mutation::Put(*key, changed(before, after)),
-        })
+            (before, Some(after)) => Mutation::Put(*key, changed(before.as_ref(), after)),
+        });
+        rows.chain(self.abandoned.iter().map(|version| Mutation::DeleteSteps(*version)))
     }
 }
 

@@ -5,7 +5,10 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::{Body, OnFailure, Task, TaskFn};
-use crate::cql::{self, Classification, CqlErrorKind, Kind, Refusal, SchemaChange, Statement, Variables};
+use crate::cql::{
+    self, Classification, CqlErrorKind, Finding, Kind, LintStep, Refusal, SchemaChange, Statement, Variables,
+    lint,
+};
 use crate::error::{At, Problem};
 use crate::migration::Migration;
 
@@ -60,7 +63,7 @@ impl StepKind {
 /// What a step does.
 #[derive(Debug, Clone)]
 pub(crate) enum Work {
-    Cql { text: String, found: Box<Classification> },
+    Cql { statement: Statement, found: Box<Classification> },
     Code(TaskFn),
 }
 
@@ -72,9 +75,13 @@ pub(crate) struct Step {
     pub(crate) task: String,
     pub(crate) kind: StepKind,
     pub(crate) repeat: Repeat,
+    /// What its author said of that.
+    pub(crate) marked: Option<Repeat>,
     pub(crate) work: Work,
     pub(crate) digest: String,
     pub(crate) undo: Option<String>,
+    /// Nothing before it can be undone once it is done.
+    pub(crate) point_of_no_return: bool,
     pub(crate) retries: u32,
     pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
@@ -84,6 +91,12 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// What the journal keeps of its marks.
+    pub(crate) fn flags(&self) -> String {
+        let mark = if self.point_of_no_return { " point-of-no-return" } else { "" };
+        format!("{}{mark}", self.repeat.name())
+    }
+
     /// Its number as people count, from 1.
     pub(crate) fn number(&self) -> i64 {
         self.n + 1
@@ -165,12 +178,36 @@ impl Steps {
         self.find(n).expect("decide names steps of the plan")
     }
 
+    /// What is likely to go wrong with them, told from their text alone.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let (numbers, steps): (Vec<_>, Vec<_>) = self
+            .iter()
+            .filter_map(|step| match &step.work {
+                Work::Cql { statement, .. } => Some((
+                    step.n,
+                    LintStep {
+                        statement,
+                        point_of_no_return: step.point_of_no_return,
+                        once: step.marked == Some(Repeat::Once),
+                        idempotent: step.marked == Some(Repeat::Idempotent),
+                    },
+                )),
+                Work::Code(_) => None,
+            })
+            .unzip();
+        let mut findings = lint(&steps);
+        for finding in &mut findings {
+            finding.step = usize::try_from(numbers[finding.step]).unwrap_or_default();
+        }
+        findings
+    }
+
     /// The digest over what all steps do. The checksum detects an edit; this one detects other behaviour of the same
     /// text.
     pub(crate) fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for step in self.iter() {
-            for part in [step.kind.name(), step.repeat.name(), &step.task, &step.digest] {
+            for part in [step.kind.name(), &step.flags(), &step.task, &step.digest] {
                 hash.update((part.len() as u64).to_be_bytes());
                 hash.update(part);
             }
@@ -218,9 +255,11 @@ impl Compiler<'_> {
             n: ordinal(n),
             kind,
             repeat,
+            marked: task.repeat,
             work,
             digest,
             undo: undo.transpose()?,
+            point_of_no_return: task.point_of_no_return,
             retries: task.retries,
             on_failure: task.on_failure,
             timeout: task.timeout,
@@ -250,8 +289,7 @@ impl Compiler<'_> {
         let by_nature = if found.idempotent() { Repeat::Idempotent } else { Repeat::Once };
         let repeat = repeat.unwrap_or(if schema { Repeat::Probe } else { by_nature });
         let digest = statement.digest();
-        let text = statement.text().to_owned();
-        Ok((name, kind, repeat, Work::Cql { text, found: Box::new(found) }, digest))
+        Ok((name, kind, repeat, Work::Cql { statement, found: Box::new(found) }, digest))
     }
 
     fn render(&self, source: &str, at: &At) -> Result<Statement, Problem> {

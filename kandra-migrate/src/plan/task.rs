@@ -46,6 +46,7 @@ pub struct Task {
     pub(crate) body: Body,
     pub(crate) repeat: Option<super::Repeat>,
     pub(crate) undo: Option<String>,
+    pub(crate) point_of_no_return: bool,
     pub(crate) retries: u32,
     pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
@@ -111,6 +112,7 @@ impl Task {
             body,
             repeat: None,
             undo: None,
+            point_of_no_return: false,
             retries: 0,
             on_failure: OnFailure::default(),
             timeout: None,
@@ -137,9 +139,16 @@ impl Task {
         self
     }
 
-    /// The CQL that takes the task's effect back. It is in the journal before the task runs.
+    /// The CQL that takes the task's effect back. It is in the journal before the task runs; this version of the crate
+    /// has no verb that runs it.
     pub fn undo(mut self, statement: impl Into<String>) -> Self {
         self.undo = Some(statement.into());
+        self
+    }
+
+    /// Says that the task removes what no undo brings back: from here on a version only goes forward.
+    pub fn point_of_no_return(mut self) -> Self {
+        self.point_of_no_return = true;
         self
     }
 

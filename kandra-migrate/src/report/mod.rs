@@ -8,8 +8,9 @@ use std::fmt;
 use std::time::Duration;
 
 pub use audit::AuditEvent;
+pub(crate) use planned::Literals;
 pub use planned::{PlannedMigration, PlannedStep};
-pub use status::{MigrationStatus, Status};
+pub use status::{MigrationStatus, Status, StepStatus};
 
 use crate::migration::Version;
 
@@ -104,9 +105,27 @@ pub(crate) fn human(duration: Duration) -> String {
     }
 }
 
+/// A time as people write it, to the second: `2026-11-30 11:52:08Z`.
+pub(crate) fn utc(ms: i64) -> String {
+    const SECONDS_OF_DAY: i64 = 24 * 60 * 60;
+    let seconds = ms.div_euclid(1000);
+    let (mut day, second) = (seconds.div_euclid(SECONDS_OF_DAY), seconds.rem_euclid(SECONDS_OF_DAY));
+    // The civil date of a day since 1970: eras of 400 years, and years that begin in March, end with the leap day.
+    day += 719_468;
+    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::human;
+    use super::{human, utc};
     use std::time::Duration;
 
     #[test]
@@ -121,6 +140,20 @@ mod tests {
             (125_000, "2 min 5 s"),
         ] {
             assert_eq!(human(Duration::from_millis(ms)), text);
+        }
+    }
+
+    #[test]
+    fn times_are_of_the_gregorian_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00Z"),
+            (-1, "1969-12-31 23:59:59Z"),
+            (951_782_400, "2000-02-29 00:00:00Z"),
+            (1_709_251_199, "2024-02-29 23:59:59Z"),
+            (1_709_251_200, "2024-03-01 00:00:00Z"),
+            (4_102_444_800, "2100-01-01 00:00:00Z"),
+        ] {
+            assert_eq!(utc(seconds * 1000 + 999), text);
         }
     }
 }

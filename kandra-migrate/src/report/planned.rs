@@ -7,6 +7,14 @@ use crate::engine::Entry;
 use crate::migration::Version;
 use crate::plan::Work;
 
+/// Whether the values in statements on data and roles are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Literals {
+    Masked,
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a person at a command line gets them"))]
+    Shown,
+}
+
 /// A pending migration, as [`Runner::plan`](crate::Runner::plan) shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -20,6 +28,8 @@ pub struct PlannedMigration {
     pub location: String,
     /// The steps, in order.
     pub steps: Vec<PlannedStep>,
+    /// What is likely to go wrong, told from the statements alone: each with the code of its rule, `KL01` and so on.
+    pub findings: Vec<String>,
 }
 
 /// A step that would be run.
@@ -40,22 +50,30 @@ pub struct PlannedStep {
 }
 
 impl PlannedMigration {
-    pub(crate) fn of(entry: &Entry) -> Self {
+    pub(crate) fn of(entry: &Entry, literals: Literals) -> Self {
         let steps = entry.steps().iter().map(|step| PlannedStep {
             number: step.number(),
             task: step.task.clone(),
             kind: step.kind.name(),
             repeat: step.repeat.name(),
             cql: match &step.work {
-                Work::Cql { text, .. } => Some(cql::mask(text)),
+                Work::Cql { statement, .. } => Some(match literals {
+                    Literals::Masked => cql::mask(statement.text()),
+                    Literals::Shown => statement.text().to_owned(),
+                }),
                 Work::Code(_) => None,
             },
         });
+        let findings =
+            entry.steps().findings().into_iter().map(|finding| {
+                format!("{} step {}: {}", finding.rule.code(), finding.step + 1, finding.message)
+            });
         Self {
             version: entry.version(),
             name: entry.name().to_owned(),
             location: entry.migration.location(),
             steps: steps.collect(),
+            findings: findings.collect(),
         }
     }
 }
@@ -69,6 +87,9 @@ impl fmt::Display for PlannedMigration {
                 Some(cql) => write!(f, " {}", cql.split_whitespace().collect::<Vec<_>>().join(" "))?,
                 None => write!(f, " {}", step.task)?,
             }
+        }
+        for finding in &self.findings {
+            write!(f, "\n  ! {finding}")?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::human;
 use crate::engine::Catalog;
-use crate::ledger::{Ledger, VersionState};
+use crate::ledger::{Head, Ledger, StepRow, VersionState};
 
 /// Where a keyspace stands: what [`Runner::status`](crate::Runner::status) has read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,12 @@ pub struct Status {
     pub holder: Option<String>,
     /// How many runs have held it so far.
     pub epoch: i64,
+    /// Until when nothing is begun, in milliseconds since the epoch by the server's clock. It may be over.
+    pub hold_until_ms: Option<i64>,
+    /// Why.
+    pub hold_reason: Option<String>,
+    /// What an operator has asked for and no run has acted on yet: `pause of 3 by …: …`.
+    pub asked: Option<String>,
     /// Each version that the ledger or the binary knows, ascending.
     pub migrations: Vec<MigrationStatus>,
 }
@@ -44,6 +50,27 @@ pub struct MigrationStatus {
     pub unchanged: Option<bool>,
     /// Why it is paused.
     pub error: Option<String>,
+    /// Its steps that were begun, in order; empty once it is completed.
+    pub steps: Vec<StepStatus>,
+}
+
+/// Where a step of a version that is not completed stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StepStatus {
+    /// Its number in the plan, from 1.
+    pub number: i64,
+    /// The task's name.
+    pub task: String,
+    /// The state: `INTENT` for one that was begun and whose outcome is not known, `DONE`, `FAILED`, …
+    pub state: &'static str,
+    /// How often it was begun without a known outcome since the last known one.
+    pub attempts: i64,
+    /// The checkpoint of a code task.
+    pub checkpoint: Option<String>,
+    /// The last error.
+    pub error: Option<String>,
 }
 
 impl Status {
@@ -56,6 +83,9 @@ impl Status {
         Self {
             holder: head.filter(|head| head.owner.is_some()).and_then(|head| head.owner_info.clone()),
             epoch: head.map_or(0, |head| head.epoch),
+            hold_until_ms: head.and_then(|head| head.hold_until),
+            hold_reason: head.and_then(|head| head.hold_reason.clone()),
+            asked: head.and_then(asked),
             migrations: versions
                 .into_iter()
                 .map(|version| MigrationStatus::of(version, ledger, catalog))
@@ -80,6 +110,7 @@ impl MigrationStatus {
             known: entry.is_some(),
             unchanged: row.zip(entry).map(|(row, entry)| entry.migration.accepts(&row.checksum)),
             error: row.and_then(|row| row.error.clone()),
+            steps: ledger.steps_of(version).map(StepStatus::of).collect(),
         }
     }
 
@@ -88,6 +119,25 @@ impl MigrationStatus {
     pub fn is_completed(&self) -> bool {
         self.state == VersionState::Completed.name()
     }
+}
+
+impl StepStatus {
+    fn of(row: &StepRow) -> Self {
+        Self {
+            number: row.n + 1,
+            task: row.task.clone(),
+            state: row.state.name(),
+            attempts: row.attempts,
+            checkpoint: row.position.clone(),
+            error: row.error.clone(),
+        }
+    }
+}
+
+fn asked(head: &Head) -> Option<String> {
+    let kind = head.command()?.name();
+    let version = head.cmd_version.map(|version| format!(" of {version}")).unwrap_or_default();
+    Some(format!("{kind}{version} {}", head.command_text()))
 }
 
 impl fmt::Display for Status {

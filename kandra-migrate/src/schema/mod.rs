@@ -11,4 +11,4 @@ pub mod shape;
 mod tests;
 
 pub use crate::cql::SchemaChange;
-pub use probe::{Effect, observe};
+pub use probe::Effect;

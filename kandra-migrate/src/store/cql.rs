@@ -12,7 +12,7 @@ use crate::driver::{Database, Grid, Request};
 use crate::ledger::Transaction;
 use crate::schema::agreement::agree;
 use crate::schema::bootstrap;
-use crate::schema::definition::{LEDGER_TABLE, LedgerName};
+use crate::schema::definition::LedgerName;
 
 /// Where a ledger is and how it is asked.
 #[derive(Debug, Clone)]
@@ -29,20 +29,6 @@ pub(crate) struct StoreSettings {
     pub(crate) serial: SerialConsistency,
     /// When an answer counts as lost. Must be above the server's own timeouts.
     pub(crate) request_timeout: Duration,
-}
-
-impl StoreSettings {
-    /// The ledger of a keyspace in the keyspace itself.
-    pub(crate) fn of_keyspace(keyspace: &str) -> Self {
-        Self {
-            ledger_keyspace: keyspace.to_owned(),
-            table: LEDGER_TABLE.to_owned(),
-            keyspace: keyspace.to_owned(),
-            scope: crate::ledger::MAIN_SCOPE.to_owned(),
-            serial: SerialConsistency::Serial,
-            request_timeout: Duration::from_secs(10),
-        }
-    }
 }
 
 /// The ledger in its table.

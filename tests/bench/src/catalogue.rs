@@ -32,6 +32,7 @@ fn migration(version: i64, name: &'static str, plan: fn() -> Plan) -> Migration 
         version,
         name,
         checksum: name,
+        also: &[],
         accept: &[],
         reaches_outside: None,
         out_of_order: false,

@@ -160,6 +160,7 @@ impl Catalogue {
                 version: version as i64,
                 name: Box::leak(format!("m{version}").into_boxed_str()),
                 checksum: Box::leak(checksum.into_boxed_str()),
+                also: &[],
                 accept: &[],
                 reaches_outside: None,
                 out_of_order: false,

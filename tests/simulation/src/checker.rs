@@ -38,8 +38,8 @@ pub(crate) struct Checker {
     intents: BTreeSet<(i64, u32)>,
     /// How often each step was started since its last recorded or definite outcome.
     open_starts: BTreeMap<u32, u32>,
-    /// Code tasks whose last start has returned success.
-    returned: BTreeSet<u32>,
+    /// Code tasks whose last start by this run has returned success.
+    returned: BTreeSet<(usize, u32)>,
     /// Steps that have failed definitely.
     failed: BTreeSet<u32>,
     pub(crate) violation: Option<Violation>,
@@ -135,7 +135,8 @@ impl World {
             self.violate("each write is an operation of its own", detail);
         }
         if head.epoch == epoch + 1 {
-            if head.owner != Some(self.runs[run].owner) {
+            // Taken and given back by one write, it has no owner.
+            if head.owner.is_some_and(|owner| owner != self.runs[run].owner) {
                 let detail = format!("{} began epoch {} for another", self.name(run), head.epoch);
                 self.violate("an epoch is begun by its holder", detail);
             }
@@ -151,7 +152,9 @@ impl World {
         if given_back && self.scenario.timing_holds() {
             let left = self.database.pending.iter().find(|pending| {
                 let statement = &self.database.statements[**pending];
-                statement.run == run && !statement.written_off
+                // The journal names the node of a schema statement, and whoever goes on asks it first.
+                let is_data = !CATALOGUE.step(statement.step).is_schema();
+                statement.run == run && is_data
             });
             if let Some(left) = left.copied() {
                 let detail = format!("{} gave it back while #{left} may still land", self.name(run));
@@ -212,7 +215,10 @@ impl World {
                         self.count(Seen::CommandObeyed);
                     }
                 }
-                "RUNNING" if before == Some("PAUSED") => self.count(Seen::Resumed),
+                "RUNNING" if before == Some("PAUSED") => {
+                    self.count(Seen::Resumed);
+                    self.forget_starts(*version, new);
+                }
                 "RUNNING" if before.is_none() => self.check_claimed(*version, old),
                 "COMPLETED" => self.check_completed(run, *version, &row.checksum, new),
                 _ => {}
@@ -266,21 +272,31 @@ impl World {
             if before == Some(row) {
                 continue;
             }
-            if row.state != "INTENT" || before.is_some_and(|before| before.position != row.position) {
+            // Fewer attempts than before: what one write said to be done, it began again.
+            let anew = before
+                .is_some_and(|before| before.position != row.position || row.attempts < before.attempts);
+            if row.state != "INTENT" || anew {
                 self.checker.open_starts.remove(&step.id);
+            }
+            if row.state == "INTENT"
+                && row.attempts == 0
+                && row.position == before.and_then(|b| b.position.clone())
+            {
+                self.count(Seen::Stopped);
             }
             let state_before = before.map_or("", |before| before.state.as_str());
             match (state_before, row.state.as_str()) {
-                ("INTENT", "INTENT") => {
-                    if before.is_some_and(|before| row.attempts > before.attempts) {
-                        self.check_pause(run, *key, old);
-                    }
+                ("INTENT", "INTENT") if before.is_some_and(|before| row.attempts > before.attempts) => {
+                    self.check_pause(run, *key, old);
                 }
+                ("INTENT", "INTENT") => {}
                 (_, "INTENT") => {
                     self.check_pause(run, *key, old);
                     self.check_begun(*key, state_before, new);
                 }
-                ("INTENT", "DONE") => self.check_done(step),
+                ("INTENT", "DONE") => self.check_done(run, step),
+                // A failed schema statement may turn out to have had its effect.
+                ("FAILED", "DONE") if step.is_schema() => self.check_done(run, step),
                 (_, "DONE") if state_before != "DONE" => {
                     self.violate("a step is begun before it is done", format!("{} was not", step.name));
                 }
@@ -288,7 +304,6 @@ impl World {
             }
         }
         for key in old.steps.keys().filter(|key| !new.steps.contains_key(key)) {
-            self.count(Seen::Withdrawn);
             if let Some(step) = CATALOGUE.find(&old.steps[key].task) {
                 self.checker.open_starts.remove(&step.id);
             }
@@ -317,12 +332,12 @@ impl World {
         }
     }
 
-    fn check_done(&mut self, step: &StepSpec) {
+    fn check_done(&mut self, run: usize, step: &StepSpec) {
         if !self.database.has_effect(step) {
             self.violate("what is recorded as done had its effect", format!("{} had none", step.name));
         }
         let code = matches!(step.work, Work::Code { .. });
-        if code && !self.checker.returned.contains(&step.id) {
+        if code && !self.checker.returned.contains(&(run, step.id)) {
             self.violate("what is recorded as done returned success", format!("{} did not", step.name));
         }
     }
@@ -390,14 +405,14 @@ impl World {
 
     /// A run starts a code task.
     pub(crate) fn check_start(&mut self, run: usize, step: &StepSpec) {
-        self.checker.returned.remove(&step.id);
+        self.checker.returned.remove(&(run, step.id));
         self.check_starts(run, step);
     }
 
     /// A code task returns success.
     pub(crate) fn check_return(&mut self, run: usize, step: &StepSpec) {
         self.note(|world| format!("{} of {} returns success", step.name, world.name(run)));
-        self.checker.returned.insert(step.id);
+        self.checker.returned.insert((run, step.id));
     }
 
     /// A code task returns an error.
@@ -475,6 +490,7 @@ impl World {
             Code::OnHold => Seen::EndedOnHold,
             Code::BackingOff => Seen::EndedBackingOff,
             Code::Unreachable | Code::QuorumLost | Code::NoAgreement => Seen::EndedUnreachable,
+            Code::Unauthorized => Seen::EndedRefused,
             _ if error.is_mismatch() => Seen::EndedMismatch,
             _ => {
                 self.violate("a run ends in a way that it may end", format!("{}: {error}", self.name(run)));

@@ -9,7 +9,7 @@ use crate::coverage::Seen;
 use crate::ledger::cause;
 use crate::scenario::Poison;
 use crate::time::{MS, Nanos, SECOND};
-use crate::world::{Answering, Event, World};
+use crate::world::{Answering, World};
 
 pub(crate) const NODES: usize = 3;
 
@@ -266,14 +266,22 @@ impl World {
             }
             return;
         }
-        if at.state == NodeState::Stopped {
+        if at.state == NodeState::Up && self.strikes(self.scenario.rates.coordinator_stops) {
+            self.trouble_node(node, NodeState::Stopped, 0);
+        }
+        if self.database.nodes[node].state == NodeState::Stopped {
             // Its client gives up meanwhile; nobody waits for the answer any more.
-            at.stuck.push(statement);
+            self.database.nodes[node].stuck.push(statement);
             self.count(Seen::StatementStuck);
             self.note(|_| format!("    #{statement} is stuck in node {node}"));
             return;
         }
         let answer = self.execute(statement, node);
+        if self.strikes(self.scenario.rates.coordinator_dies) {
+            // Before or after it has told the others.
+            let soon = self.random.below(100 * MS);
+            self.trouble_node(node, NodeState::Down, soon);
+        }
         if let Some(to) = to {
             self.answer_statement(statement, &to, answer);
         }
@@ -337,18 +345,28 @@ impl World {
             }
             for _ in 0..self.random.between(1, 6) {
                 let (node, from) = (self.random.index(NODES), self.random.below(end));
-                let until = (from + self.random.below(20 * SECOND)).min(end);
-                self.at(from, Event::World(Box::new(move |world| world.set_node(node, state))));
-                self.at(until, Event::World(Box::new(move |world| world.set_node(node, NodeState::Up))));
+                self.trouble_node(node, state, from - self.now.min(from));
             }
         }
+    }
+
+    /// Stops or kills a node after a time, for a time.
+    fn trouble_node(&mut self, node: usize, state: NodeState, after: Nanos) {
+        let long = self.random.below(20 * SECOND);
+        if after == 0 {
+            self.set_node(node, state);
+        } else {
+            self.after(after, move |world| world.set_node(node, state));
+        }
+        self.after(after + long, move |world| world.set_node(node, NodeState::Up));
     }
 
     pub(crate) fn set_node(&mut self, node: usize, state: NodeState) {
         let now = self.now;
         let at = &mut self.database.nodes[node];
         let before = at.state;
-        if before == state || (state != NodeState::Up && before != NodeState::Up) {
+        let trouble = state != NodeState::Up;
+        if before == state || trouble && (before != NodeState::Up || !self.faults) {
             return;
         }
         (at.state, at.since) = (state, now);

@@ -12,7 +12,7 @@ use world::{Fate, Landing, World, migration, run, run_with, settings};
 use super::{Settings, Shutdown, Wait};
 use crate::error::Code;
 use crate::ledger::{StepState, VersionState};
-use crate::migration::Migration;
+use crate::migration::{Migration, Source};
 use crate::plan::{IntoPlan, Plan, code, cql};
 use crate::report::Outcome;
 use crate::task::TaskContext;
@@ -85,7 +85,7 @@ async fn of_many_runs_one_migrates_and_the_others_wait() {
         match run.await.unwrap().unwrap().outcome {
             Outcome::Migrated => migrated += 1,
             outcome => {
-                assert!(matches!(outcome, Outcome::WaitedFor(_) | Outcome::AlreadyCurrent), "{outcome:?}")
+                assert!(matches!(outcome, Outcome::WaitedFor(_) | Outcome::AlreadyCurrent), "{outcome:?}");
             }
         }
     }
@@ -305,6 +305,40 @@ async fn an_edit_of_an_applied_migration_is_refused_with_both_checksums() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(world.sent(), ["users"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stored_checksum_is_compared_in_its_own_format() {
+    const fn bilingual(k2: &'static str, k1: &'static [&'static str]) -> Migration {
+        let source = Source {
+            version: 1,
+            name: "users",
+            checksum: k2,
+            also: k1,
+            accept: &[],
+            reaches_outside: None,
+            out_of_order: false,
+            file: "src/m.rs",
+            line: 7,
+            module_path: "tests::m",
+            plan: users,
+        };
+        Migration::new(source)
+    }
+    static BILINGUAL: Migration = bilingual("k2:aa", &["k1:01"]);
+    static EDITED: Migration = bilingual("k2:bb", &["k1:02"]);
+
+    let world = World::new();
+    run(&world, &[&USERS]).await.unwrap();
+    assert_eq!(run(&world, &[&BILINGUAL]).await.unwrap().outcome, Outcome::AlreadyCurrent);
+    assert_eq!(run(&world, &[&EDITED]).await.unwrap_err().code(), Code::ChecksumMismatch);
+    assert_eq!(world.ledger().version(1).unwrap().checksum, "k1:01", "a run does not rewrite it");
+
+    let world = World::new();
+    run(&world, &[&BILINGUAL]).await.unwrap();
+    assert_eq!(run(&world, &[&EDITED]).await.unwrap_err().code(), Code::ChecksumMismatch);
+    let report = run(&world, &[&USERS]).await.unwrap();
+    assert!(report.warnings.iter().any(|warning| warning.contains("k2:aa")), "{:?}", report.warnings);
 }
 
 #[tokio::test(start_paused = true)]

@@ -232,6 +232,7 @@ pub(super) const fn migration(
         version,
         name,
         checksum,
+        also: &[],
         accept: &[],
         reaches_outside: None,
         out_of_order: false,

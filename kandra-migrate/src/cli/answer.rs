@@ -1,0 +1,84 @@
+//! What a command has found or done, and the exit code of that.
+
+use super::exit::Exit;
+use crate::report::{AuditEvent, MigrationStatus, PlannedMigration, Report, Status};
+
+/// What a command has found or done.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Status(Status),
+    Plan {
+        migrations: Vec<PlannedMigration>,
+        /// As a script with all literals.
+        as_cql: bool,
+    },
+    Verified(Report),
+    Ran(Report),
+    Waited(Report),
+    Changes {
+        changes: Vec<String>,
+        outcome: Changed,
+    },
+    Events(Vec<AuditEvent>),
+}
+
+/// What became of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Changed {
+    Made,
+    OnlyShown,
+    Declined,
+}
+
+/// Whether this binary needs a version and does not have it yet.
+pub(super) fn is_pending(migration: &MigrationStatus) -> bool {
+    migration.known && !migration.is_completed()
+}
+
+/// Whether an applied version has another text here.
+pub(super) fn is_edited(migration: &MigrationStatus) -> bool {
+    migration.is_completed() && migration.unchanged == Some(false)
+}
+
+/// Whether somebody has to look at it.
+pub(super) fn is_paused(migration: &MigrationStatus) -> bool {
+    migration.state == "PAUSED"
+}
+
+impl Answer {
+    /// `wanted`: whether what is found counts, and not only that it was found.
+    pub(super) fn exit(&self, wanted: bool) -> Exit {
+        match self {
+            Self::Waited(report) if !report.pending.is_empty() => Exit::Pending,
+            Self::Changes { outcome: Changed::Declined, .. } => Exit::Failure,
+            _ if !wanted => Exit::Success,
+            Self::Status(status) => {
+                let any = |is: fn(&MigrationStatus) -> bool| status.migrations.iter().any(is);
+                match () {
+                    () if any(is_paused) => Exit::OperatorNeeded,
+                    () if any(is_edited) => Exit::Mismatch,
+                    () if any(is_pending) => Exit::Pending,
+                    () => Exit::Success,
+                }
+            }
+            Self::Plan { migrations, .. } if !migrations.is_empty() => Exit::Pending,
+            Self::Verified(report) if !report.pending.is_empty() => Exit::Pending,
+            _ => Exit::Success,
+        }
+    }
+
+    /// What the person at the terminal should know besides.
+    pub(super) fn remarks(&self, verb: &str, prefix: &str) -> Vec<String> {
+        match self {
+            Self::Verified(report) | Self::Ran(report) | Self::Waited(report) => {
+                report.warnings.iter().map(|warning| format!("warning: {warning}")).collect()
+            }
+            Self::Changes { outcome: Changed::Made, .. } => match verb {
+                "mark-done" | "rerun" | "abandon" | "resume" => vec![format!("Next: {prefix} run")],
+                "restamp" | "baseline" => vec![format!("Next: {prefix} verify")],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+}

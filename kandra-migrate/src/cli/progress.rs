@@ -1,0 +1,124 @@
+//! What a run does, on stderr while it does it: a line for each step in a log, one changing line on a terminal.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::paint::{Paint, Painter};
+use crate::engine::{Observer, Progress};
+use crate::report::human;
+
+/// Clears the line and goes to its start.
+const CLEAR: &str = "\r\x1b[2K";
+
+/// Longest line of a terminal that is counted on: a longer one would wrap, and could not be cleared.
+const COLUMNS_MAX: usize = 79;
+
+/// The progress of one run.
+#[derive(Debug, Clone)]
+pub(super) struct Display {
+    painter: Painter,
+    is_terminal: bool,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whether the terminal shows a line that changes.
+    is_drawn: bool,
+    /// What was said last of a wait, so that it is said once.
+    said: Option<String>,
+}
+
+impl Display {
+    pub(super) fn new() -> Self {
+        let is_terminal =
+            io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        Self { painter: Painter::of(&io::stderr()), is_terminal, state: Arc::default() }
+    }
+
+    /// What a runner tells it.
+    pub(super) fn observer(&self) -> Observer {
+        let display = self.clone();
+        Observer::new(move |progress| display.show(&progress))
+    }
+
+    /// Takes the changing line away, so that something else can be written.
+    pub(super) fn clear(&self) {
+        if std::mem::take(&mut self.state().is_drawn) {
+            write(CLEAR);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self, progress: &Progress) {
+        match progress {
+            Progress::Waiting { holder } => {
+                let text = format!("waiting for {holder}");
+                self.say_once(&text, &text);
+            }
+            // The text has the time that is left, and is said once all the same.
+            Progress::PutOff { reason } => self.say_once("put off", &format!("waiting: {reason}")),
+            Progress::Begun { version, name, step, steps, task } => {
+                let place = format!("{version} {name}, step {step} of {steps}: {task}");
+                if self.is_terminal {
+                    self.draw(&format!("{} {place}", bar(step - 1, *steps)));
+                } else {
+                    self.line(&place);
+                }
+            }
+            Progress::Applied { version, name, took } => {
+                let applied = self.painter.paint(Paint::Good, "applied");
+                self.line(&format!("{applied} {version} {name} in {}", human(*took)));
+            }
+            Progress::Done { .. } => {}
+        }
+    }
+
+    fn say_once(&self, what: &str, text: &str) {
+        let last = self.state().said.replace(what.to_owned());
+        if last.as_deref() != Some(what) {
+            self.line(text);
+        }
+    }
+
+    fn draw(&self, text: &str) {
+        self.state().is_drawn = true;
+        let short: String = text.chars().take(COLUMNS_MAX).collect();
+        write(&format!("{CLEAR}{short}"));
+    }
+
+    fn line(&self, text: &str) {
+        self.clear();
+        write(&format!("{text}\n"));
+    }
+}
+
+/// How much of a migration is done.
+fn bar(done: i64, steps: usize) -> String {
+    const WIDTH: usize = 20;
+    let filled = usize::try_from(done).unwrap_or_default() * WIDTH / steps.max(1);
+    let filled = filled.min(WIDTH);
+    format!("[{}{}]", "#".repeat(filled), ".".repeat(WIDTH - filled))
+}
+
+fn write(text: &str) {
+    // A log that cannot be written is no reason to stop a migration.
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn the_bar_fills_with_the_steps_that_are_done() {
+        assert_eq!(bar(0, 4), "[....................]");
+        assert_eq!(bar(3, 4), "[###############.....]");
+        assert_eq!(bar(4, 4), "[####################]");
+        assert_eq!(bar(0, 0), "[....................]");
+    }
+}
