@@ -106,6 +106,7 @@ pub(crate) fn human(duration: Duration) -> String {
 }
 
 /// A time as people write it, to the second: `2026-11-30 11:52:08Z`.
+#[cfg(any(feature = "cli", test))]
 pub(crate) fn utc(ms: i64) -> String {
     const SECONDS_OF_DAY: i64 = 24 * 60 * 60;
     let seconds = ms.div_euclid(1000);
