@@ -14,6 +14,7 @@ mod observer;
 mod operator;
 mod patience;
 mod perform;
+#[cfg(feature = "cli")]
 mod preview;
 mod reader;
 mod settings;
