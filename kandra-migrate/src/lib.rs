@@ -111,11 +111,12 @@
 //!
 //! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql`], [`code`], [`Task`], [`Plan`], [`IntoPlan`],
 //!   [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module needs.
-//! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run), [`run_to`](Runner::run_to),
-//!   [`plan`](Runner::plan), [`verify`](Runner::verify) and [`status`](Runner::status), of which the last three only
-//!   read; [`Wait`], [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`].
+//! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), and with
+//!   [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan), [`verify`](Runner::verify) and
+//!   [`status`](Runner::status), which only read; [`Wait`], [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`].
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
-//!   baseline, and the audit trail as [`AuditEvent`]s.
+//!   baseline, and the audit trail as [`AuditEvent`]s. The same as a command line in the application's own binary:
+//!   module `cli`, with the feature of that name.
 //! - **Sets of migrations**: [`Registry`], [`Migration`], [`Version`].
 //! - **What can go wrong**: [`Error`] with a stable [`Code`], and [`error_codes`] with a page for each.
 //!
@@ -134,7 +135,12 @@
 //!
 //! # Features
 //!
-//! `serde`: `Serialize` for reports, plans, status and events.
+//! | feature | what it adds |
+//! |---|---|
+//! | `cli` | a command line to embed, with all verbs |
+//! | `serde` | `Serialize` for reports, plans, status and events |
+//!
+//! None is on by default.
 
 #[cfg(feature = "cli")]
 pub mod cli;

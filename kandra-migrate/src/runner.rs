@@ -47,6 +47,7 @@ use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 /// | [`lease`](Runner::lease) | 60 s |
 /// | [`heartbeat`](Runner::heartbeat) | 10 s |
 /// | [`statement_timeout`](Runner::statement_timeout) | 30 s |
+/// | [`drain`](Runner::drain) | 20 s |
 /// | [`start_jitter`](Runner::start_jitter) | up to 1 s |
 /// | [`agreement_timeout`](Runner::agreement_timeout) | 60 s |
 /// | [`unreachable_after`](Runner::unreachable_after) | 60 s |
@@ -119,8 +120,10 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// How long a lease outlives its holder's last sign of life: the time until another instance takes over from one
-    /// that was killed. At least 3 s.
+    /// How long a lease outlives its holder's last sign of life. At least 3 s.
+    ///
+    /// After that another instance takes over from one that was killed. It then waits for what that one may still have
+    /// in flight: see [`Runner::drain`].
     pub fn lease(mut self, lease: Duration) -> Self {
         self.settings.lease = lease;
         self
@@ -136,6 +139,14 @@ impl<'r> Runner<'r> {
     /// the server's own timeouts: a client that gives up first turns failures into unknown outcomes.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.settings.statement_timeout = timeout;
+        self
+    }
+
+    /// How long a data statement of unknown outcome may still land: the server's own bound on it. What comes after such
+    /// a statement waits so long; after a takeover, counted from the dead holder's own deadline, two thirds of its lease
+    /// after its last sign of life.
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.settings.drain_data = time;
         self
     }
 

@@ -143,6 +143,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             self.watch_code(version, step, task, &guard, &mut checkpoints).await
         };
         self.guard_with(None);
+        guard.end();
         if guard.has_unknown() {
             self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
         }
@@ -267,7 +268,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         if left.is_zero() {
             return Ok(());
         }
-        tracing::info!(?left, "waits until a statement of unknown outcome cannot land any more");
+        tracing::info!(left = human(left), "waits until a statement of unknown outcome cannot land any more");
         let clock = self.env.clock;
         self.renewing(clock.sleep(left)).await
     }

@@ -7,7 +7,7 @@ use super::{Plan, Task};
     message = "`up` must return a plan, and `{Self}` is none",
     label = "not a plan",
     note = "a plan is a task (`cql(…)`, `code(…).idempotent()`, `code(…).once()`), an array or Vec of tasks, or a `Plan`",
-    note = "if `{Self}` is `()`: take away the `;` after the last expression of `up`"
+    note = "if it is `()`: take away the `;` after the last expression of `up`; if it is `CodeNeedsIdempotentOrOnce`: say `.idempotent()` or `.once()`"
 )]
 pub trait IntoPlan {
     /// The plan.

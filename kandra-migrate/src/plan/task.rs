@@ -139,7 +139,8 @@ impl Task {
         self
     }
 
-    /// The CQL that takes the task's effect back. It is in the journal before the task runs.
+    /// The CQL that takes the task's effect back. It is in the journal before the task runs; this version of the crate
+    /// has no verb that runs it.
     pub fn undo(mut self, statement: impl Into<String>) -> Self {
         self.undo = Some(statement.into());
         self

@@ -152,7 +152,7 @@ impl Creation<'_> {
                 Err(Failure::Final(CreateError::OtherShape(other_shape(self.ledger, difference))))
             }
             None if self.sent.is_some_and(|sent| sent != *id) && !is_asked_for(*id) => {
-                Err(Failure::Final(CreateError::IdRefused))
+                Err(Failure::Final(CreateError::IdRefused { statement: self.ledger.create_statement(None) }))
             }
             None => Ok(()),
         }

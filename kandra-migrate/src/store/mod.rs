@@ -160,5 +160,8 @@ pub enum CreateError {
     OtherShape(String),
     /// The server ignored or refused the table's id, so that concurrent creations could make two tables.
     #[error("the server does not take table ids")]
-    IdRefused,
+    IdRefused {
+        /// The statement that creates the table, to be sent ahead of time.
+        statement: String,
+    },
 }

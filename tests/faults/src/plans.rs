@@ -1,8 +1,6 @@
 //! The migrations that instances run, by name, and what the checker expects of each.
 //!
-//! Code tasks write a row for each execution into the table `effects`, which the tests make beside the plans' own.
-
-#![expect(unused, reason = "the macro's modules are used through the registries")]
+//! Code tasks write a row for each execution into `faults.effects`, a table that the tests make in a keyspace of theirs.
 
 use kandra_migrate::{Migration, Registry, migration};
 
@@ -31,8 +29,11 @@ mod fill_items {
     }
     async fn price(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('price items', ?)", (execution,))
-            .await?;
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'price items', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await?;
         cx.execute("UPDATE ${keyspace}.items SET price = 10 WHERE id = 1", ()).await
     }
 }
@@ -41,14 +42,15 @@ mod fill_items {
 mod notify {
     use kandra_migrate::prelude::*;
     fn up() -> impl IntoPlan {
-        [
-            code("notify", notify).once(),
-            cql("CREATE INDEX items_name ON ${keyspace}.items (name)"),
-        ]
+        [code("notify", notify).once(), cql("CREATE INDEX items_name ON ${keyspace}.items (name)")]
     }
     async fn notify(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('notify', ?)", (execution,)).await
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'notify', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await
     }
 }
 
@@ -61,7 +63,11 @@ mod slow {
     /// Longer than three heartbeats.
     async fn slow(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('slow', ?)", (execution,)).await?;
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'slow', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await?;
         tokio::time::sleep(std::time::Duration::from_secs(8)).await;
         Ok(())
     }
@@ -78,8 +84,11 @@ mod fails {
     }
     async fn fail(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('always fails', ?)", (execution,))
-            .await?;
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'always fails', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await?;
         Err(TaskError::msg("this task always fails"))
     }
 }
@@ -92,7 +101,11 @@ mod hangs {
     }
     async fn hang(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('hangs', ?)", (execution,)).await?;
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'hangs', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await?;
         std::future::pending().await
     }
 }
@@ -109,7 +122,11 @@ mod poisoned {
         }
         async fn die(cx: TaskContext) -> TaskResult {
             let execution = uuid::Uuid::new_v4();
-            cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('poison', ?)", (execution,)).await?;
+            cx.execute(
+                "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'poison', ?)",
+                (cx.keyspace(), execution),
+            )
+            .await?;
             std::process::abort()
         }
     }
@@ -127,7 +144,11 @@ mod repaired {
         }
         async fn live(cx: TaskContext) -> TaskResult {
             let execution = uuid::Uuid::new_v4();
-            cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('poison', ?)", (execution,)).await
+            cx.execute(
+                "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'poison', ?)",
+                (cx.keyspace(), execution),
+            )
+            .await
         }
     }
 }
@@ -177,7 +198,8 @@ impl Image {
         let insert = || StepSpec::of(Effect::Item(1));
         let code = |task| StepSpec::of(Effect::Execution(task));
         let second = |steps| VersionSpec { version: 2, steps };
-        let fill = || second(vec![insert(), StepSpec::of(Effect::Column("items", "price")), code("price items")]);
+        let fill =
+            || second(vec![insert(), StepSpec::of(Effect::Column("items", "price")), code("price items")]);
         let more = match self {
             Self::Base => {
                 let steps = vec![code("notify").once(), StepSpec::of(Effect::Index("items_name"))];

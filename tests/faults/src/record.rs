@@ -46,9 +46,10 @@ pub(crate) async fn read(world: &World, keyspace: &str) -> Result<Record> {
     }
     if record.tables.contains_key("items") {
         let text = format!("SELECT id, name FROM {keyspace}.items");
-        record.items = rows::<(i32, Option<String>)>(world, text, Consistency::Quorum).await?.into_iter().collect();
+        record.items =
+            rows::<(i32, Option<String>)>(world, text, Consistency::Quorum).await?.into_iter().collect();
     }
-    let text = format!("SELECT task, execution FROM {keyspace}.effects");
+    let text = format!("SELECT task, execution FROM faults.effects WHERE scene = '{keyspace}'");
     for (task, execution) in rows::<(String, Uuid)>(world, text, Consistency::Quorum).await? {
         record.executions.entry(task).or_default().insert(execution);
     }
@@ -83,13 +84,16 @@ async fn schema(world: &World, keyspace: &str, record: &mut Record) -> Result<()
     let (mut columns, mut indexes) = (BTreeMap::new(), BTreeMap::new());
     for node in state.get_nodes_info().iter().filter(|node| node.is_connected()) {
         let of = |table: &str, names: &str| {
-            let text = format!("SELECT {names} FROM system_schema.{table} WHERE keyspace_name = '{keyspace}'");
+            let text =
+                format!("SELECT {names} FROM system_schema.{table} WHERE keyspace_name = '{keyspace}'");
             let mut statement = Statement::new(text);
             let target = NodeIdentifier::Node(node.clone());
             statement.set_load_balancing_policy(Some(SingleTargetLoadBalancingPolicy::new(target, None)));
             statement
         };
-        for (table, id) in rows::<(String, Uuid)>(world, of("tables", "table_name, id"), Consistency::One).await? {
+        for (table, id) in
+            rows::<(String, Uuid)>(world, of("tables", "table_name, id"), Consistency::One).await?
+        {
             record.tables.entry(table).or_default().insert(id);
         }
         let names = of("columns", "table_name, column_name");
@@ -118,7 +122,8 @@ where
     let what = statement.contents.clone();
     let failed = |error: String| Trouble::database(what.clone(), error);
     statement.set_consistency(level);
-    let answer = world.session.query_unpaged(statement, ()).await.map_err(|error| failed(error.to_string()))?;
+    let answer =
+        world.session.query_unpaged(statement, ()).await.map_err(|error| failed(error.to_string()))?;
     let answer = answer.into_rows_result().map_err(|error| failed(error.to_string()))?;
     let rows = answer.rows::<T>().map_err(|error| failed(error.to_string()))?;
     rows.collect::<std::result::Result<_, _>>().map_err(|error| failed(error.to_string()))
@@ -130,12 +135,22 @@ pub(crate) fn describe(record: &Record, ended: &[Ended]) -> String {
     for event in &record.events {
         let error = event.error.as_deref().map(|error| format!("  ({error})")).unwrap_or_default();
         // Writing into a String does not fail.
-        let _ = write!(text, "\n    {:>4}  {}  {}{error}", event.rev, event.text.replace('\n', ", "), event.actor);
+        let _ = write!(
+            text,
+            "\n    {:>4}  {}  {}{error}",
+            event.rev,
+            event.text.replace('\n', ", "),
+            event.actor
+        );
     }
     for ended in ended {
         let _ = write!(text, "\n    {}: {}", ended.run, ended.text.replace('\n', " "));
     }
-    let _ = write!(text, "\n    effects {:?}, items {:?}, head {:?}", record.executions, record.items, record.head);
+    let _ = write!(
+        text,
+        "\n    effects {:?}, items {:?}, head {:?}",
+        record.executions, record.items, record.head
+    );
     text
 }
 

@@ -1,3 +1,16 @@
 //! kandra-migrate against real nodes, by topic. One binary, so that it is linked once and the cluster is shared.
 
-mod run;
+mod crash;
+mod fleet;
+mod history;
+mod instance;
+mod journey;
+mod ledger;
+mod nodes;
+mod refused;
+mod requests;
+mod rights;
+mod stop;
+mod tasks;
+mod unreachable;
+mod waiting;

@@ -272,16 +272,24 @@ impl World {
             if before == Some(row) {
                 continue;
             }
-            if row.state != "INTENT" || before.is_some_and(|before| before.position != row.position) {
+            // Fewer attempts than before: what one write said to be done, it began again.
+            let anew = before
+                .is_some_and(|before| before.position != row.position || row.attempts < before.attempts);
+            if row.state != "INTENT" || anew {
                 self.checker.open_starts.remove(&step.id);
+            }
+            if row.state == "INTENT"
+                && row.attempts == 0
+                && row.position == before.and_then(|b| b.position.clone())
+            {
+                self.count(Seen::Stopped);
             }
             let state_before = before.map_or("", |before| before.state.as_str());
             match (state_before, row.state.as_str()) {
-                ("INTENT", "INTENT") => {
-                    if before.is_some_and(|before| row.attempts > before.attempts) {
-                        self.check_pause(run, *key, old);
-                    }
+                ("INTENT", "INTENT") if before.is_some_and(|before| row.attempts > before.attempts) => {
+                    self.check_pause(run, *key, old);
                 }
+                ("INTENT", "INTENT") => {}
                 (_, "INTENT") => {
                     self.check_pause(run, *key, old);
                     self.check_begun(*key, state_before, new);
@@ -296,7 +304,6 @@ impl World {
             }
         }
         for key in old.steps.keys().filter(|key| !new.steps.contains_key(key)) {
-            self.count(Seen::Withdrawn);
             if let Some(step) = CATALOGUE.find(&old.steps[key].task) {
                 self.checker.open_starts.remove(&step.id);
             }
@@ -483,6 +490,7 @@ impl World {
             Code::OnHold => Seen::EndedOnHold,
             Code::BackingOff => Seen::EndedBackingOff,
             Code::Unreachable | Code::QuorumLost | Code::NoAgreement => Seen::EndedUnreachable,
+            Code::Unauthorized => Seen::EndedRefused,
             _ if error.is_mismatch() => Seen::EndedMismatch,
             _ => {
                 self.violate("a run ends in a way that it may end", format!("{}: {error}", self.name(run)));

@@ -33,6 +33,7 @@ seen! {
     WriteOfTheDead = "a conditional write arrived after its sender's death",
     WriteDuplicated = "a conditional write arrived twice",
     WritePassing = "a conditional write was refused for now",
+    WriteRefused = "a conditional write was refused",
     WriteHeadless = "a rejection came without the head's row",
     ReadLost = "a read was not answered",
     ReadStale = "a first look was answered from the past",
@@ -66,7 +67,7 @@ seen! {
     Repaired = "an edited migration went on in flight",
     Paused = "a version was paused",
     Failed = "a failure was recorded",
-    Withdrawn = "a begun step was withdrawn",
+    Stopped = "a code task was stopped on request",
     Redone = "a step recorded as done was run again",
     RanTwice = "a step was run twice",
     EndedCurrent = "a run had nothing to do",
@@ -82,6 +83,7 @@ seen! {
     EndedOnHold = "a run was held back",
     EndedBackingOff = "a run left a failed version alone",
     EndedUnreachable = "a run gave up on the cluster",
+    EndedRefused = "a run ended because the ledger refused it",
     EndedMismatch = "a run refused a history that does not fit",
 }
 

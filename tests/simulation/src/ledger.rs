@@ -10,7 +10,7 @@ use kandra_migrate::__internals::{
 
 use crate::coverage::Seen;
 use crate::rules::Rule;
-use crate::time::{MS, Nanos, SECOND, server_ms};
+use crate::time::{Nanos, SECOND, server_ms};
 use crate::world::{Answering, Event, World};
 
 /// How many states of the head a first look may be behind.
@@ -41,6 +41,7 @@ enum Fate {
     Delayed,
     Duplicated,
     Passing,
+    Refused,
 }
 
 impl World {
@@ -62,6 +63,7 @@ impl World {
                 Fate::Delayed => " (it will be late)",
                 Fate::Duplicated => " (it will arrive twice)",
                 Fate::Passing => " (it will be refused for now)",
+                Fate::Refused => " (it will be refused)",
             };
             format!("{} writes {event}{fate}", world.name(run))
         });
@@ -95,6 +97,13 @@ impl World {
                     to.answer(Err(StoreError::Passing(cause("overloaded"))));
                 });
             }
+            Fate::Refused => {
+                self.count(Seen::WriteRefused);
+                let to = to.clone();
+                self.after(arrives, move |_| {
+                    to.answer(Err(StoreError::Unauthorized(cause("the user may not"))));
+                });
+            }
         }
     }
 
@@ -109,6 +118,8 @@ impl World {
             Fate::Duplicated
         } else if self.strikes(self.scenario.rates.write_passing) {
             Fate::Passing
+        } else if self.strikes(self.scenario.rates.write_refused) {
+            Fate::Refused
         } else {
             Fate::Answered
         }
@@ -351,7 +362,7 @@ impl World {
 fn events_of(transaction: &Transaction) -> String {
     let event = transaction.mutations.iter().rev().find_map(|mutation| match mutation {
         Mutation::Put(_, cells) => cells.text("event"),
-        Mutation::Delete(_) => None,
+        Mutation::Delete(_) | Mutation::DeleteSteps(_) => None,
     });
     event.map_or_else(
         || "[renewal or checkpoint]".to_owned(),

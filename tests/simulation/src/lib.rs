@@ -6,6 +6,13 @@
 //! and statements are lost, late, doubled and overtaken. The checker goes by the raw rows and by the effects that the
 //! world has recorded, after each write, each sending and each landing.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "the numbers of a simulation are small"
+)]
+
 mod catalogue;
 mod checker;
 mod coverage;

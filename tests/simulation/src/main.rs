@@ -1,11 +1,15 @@
 //! Runs seeds and says what they have found.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
-use simulation::{Coverage, Rule, simulate};
+use simulation::{Coverage, Rule, Violation, simulate};
 
 /// So many seeds must have seen every fault and every state at least once.
 const SEEDS_FOR_COVERAGE: u64 = 10_000;
@@ -40,6 +44,8 @@ fn rule(number: &str) -> Result<Rule, String> {
 
 fn main() -> ExitCode {
     let options = Options::parse();
+    // A panic of the engine is reported as a broken promise, with its seed.
+    std::panic::set_hook(Box::new(|_| {}));
     match options.seed {
         Some(seed) => replay(seed, options.mutant),
         None => run(&options),
@@ -49,52 +55,77 @@ fn main() -> ExitCode {
 fn replay(seed: u64, mutant: Option<Rule>) -> ExitCode {
     let ended = simulate(seed, mutant, true);
     ended.trace.iter().for_each(|line| println!("{line}"));
-    match ended.violation {
-        Some(violation) => {
-            println!("seed {seed}: {}: {}", violation.invariant, violation.detail);
-            ExitCode::FAILURE
-        }
-        None => {
-            println!("seed {seed}: every promise was kept, in {} polls", ended.polls);
-            ExitCode::SUCCESS
-        }
+    if let Some(violation) = ended.violation {
+        println!("seed {seed}: {}: {}", violation.invariant, violation.detail);
+        return ExitCode::FAILURE;
     }
+    println!("seed {seed}: every promise was kept, in {} polls", ended.polls);
+    ExitCode::SUCCESS
 }
 
 fn run(options: &Options) -> ExitCode {
     let begun = Instant::now();
-    let mut seen = Coverage::default();
-    let mut violations: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
-    let (mut polls, mut seeds) = (0, 0);
-    for seed in options.first..options.first + options.seeds {
-        let ended = simulate(seed, options.mutant, false);
-        seen.add(&ended.seen);
-        polls += ended.polls;
-        seeds += 1;
-        if let Some(violation) = ended.violation {
-            if violations.is_empty() {
-                show(seed, options.mutant);
-            }
-            println!("seed {seed}: {}: {}", violation.invariant, violation.detail);
-            violations.entry(violation.invariant).or_default().push(seed);
-            if violations.values().map(Vec::len).sum::<usize>() >= VIOLATIONS_MAX {
-                break;
-            }
-        }
+    let found = run_all(options);
+    let broken: Vec<_> = found.violations.iter().collect();
+    if let Some((seed, _)) = broken.first() {
+        show(**seed, options.mutant);
     }
-    print!("{seen}");
+    for (seed, violation) in broken.iter().take(VIOLATIONS_MAX) {
+        println!("seed {seed}: {}: {}", violation.invariant, violation.detail);
+    }
+    print!("{}", found.seen);
     let seconds = begun.elapsed().as_secs_f64();
-    println!("{seeds} seeds, {polls} polls, {seconds:.1} s, {:.0} seeds a second", seeds as f64 / seconds);
-    if !violations.is_empty() {
-        println!("broken promises, with their seeds: {violations:?}");
+    let Found { seeds, polls, .. } = found;
+    let rate = u32::try_from(seeds).map_or(f64::NAN, f64::from) / seconds;
+    println!("{seeds} seeds, {polls} polls, {seconds:.1} s, {rate:.0} seeds a second");
+    if !broken.is_empty() {
+        println!("{} seeds broke a promise", broken.len());
         return ExitCode::FAILURE;
     }
-    let missing = seen.missing();
+    let missing = found.seen.missing();
     if seeds >= SEEDS_FOR_COVERAGE && !missing.is_empty() {
         println!("never seen: {}", missing.join("; "));
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
+}
+
+/// What the seeds have shown.
+#[derive(Debug, Default)]
+struct Found {
+    seen: Coverage,
+    violations: BTreeMap<u64, Violation>,
+    seeds: u64,
+    polls: u64,
+}
+
+/// Runs the seeds, on all processors; each seed is one thread's.
+fn run_all(options: &Options) -> Found {
+    let next = AtomicU64::new(options.first);
+    let found = Mutex::new(Found::default());
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Relaxed);
+                    if seed >= options.first + options.seeds {
+                        break;
+                    }
+                    let ended = simulate(seed, options.mutant, false);
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    found.seen.add(&ended.seen);
+                    found.polls += ended.polls;
+                    found.seeds += 1;
+                    found.violations.extend(ended.violation.map(|violation| (seed, violation)));
+                    if found.violations.len() >= VIOLATIONS_MAX {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of a seed's schedule.

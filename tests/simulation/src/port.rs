@@ -315,19 +315,19 @@ impl Port {
                     };
                     if !again {
                         self.world.lock().check_failure(step.id);
-                        return Err(task_error(error));
+                        return Err(task_error(&error));
                     }
                 }
                 Err(SendError::Refused(error) | SendError::Passing(error)) => {
                     permit.ended();
                     self.world.lock().check_failure(step.id);
-                    return Err(task_error(error));
+                    return Err(task_error(&error));
                 }
             }
         }
     }
 }
 
-fn task_error(cause: Cause) -> TaskError {
+fn task_error(cause: &Cause) -> TaskError {
     TaskError::msg(cause.to_string())
 }

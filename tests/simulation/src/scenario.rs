@@ -17,6 +17,7 @@ pub(crate) struct Rates {
     pub(crate) write_delayed: u64,
     pub(crate) write_duplicated: u64,
     pub(crate) write_passing: u64,
+    pub(crate) write_refused: u64,
     pub(crate) read_lost: u64,
     pub(crate) read_stale: u64,
     pub(crate) statement_lost: u64,
@@ -144,6 +145,7 @@ fn rates(random: &mut Random) -> Rates {
         write_delayed: rate(100),
         write_duplicated: rate(100),
         write_passing: rate(60),
+        write_refused: rate(20),
         read_lost: rate(80),
         read_stale: rate(200),
         statement_lost: rate(250),
@@ -175,6 +177,7 @@ fn host(
 ) -> Host {
     let lease = random.between(4000, 8000);
     let ms = Duration::from_millis;
+    let heartbeat = random.between(lease / 8, lease / 3);
     let wait = match random.below(20) {
         0 => Wait::Fail,
         1 => Wait::ReturnPending,
@@ -184,8 +187,8 @@ fn host(
     let settings = Settings {
         wait,
         lease: ms(lease),
-        heartbeat: ms(random.between(lease / 8, lease / 3)),
-        statement_timeout: ms(random.between(800, lease * 2 / 3)),
+        heartbeat: ms(heartbeat),
+        statement_timeout: ms(random.between(800, lease * 2 / 3 - heartbeat)),
         start_jitter: ms(*random.pick(&[0, 200, 1000])),
         agreement_timeout: ms(5000),
         drain_data: ms(drain_data),

@@ -18,8 +18,11 @@ use crate::world::World;
 const FLIGHT: Duration = Duration::from_secs(12);
 
 /// The statements, each by text that no other one has, with the version that they are of.
-const STATEMENTS: [(&str, &str); 3] =
-    [("an INSERT", ".items (id, name) VALUES"), ("an ALTER", "ALTER TABLE"), ("a code task", "'price items'")];
+const STATEMENTS: [(&str, &str); 3] = [
+    ("an INSERT", ".items (id, name) VALUES"),
+    ("an ALTER", "ALTER TABLE"),
+    ("a code task", "'price items'"),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
@@ -37,9 +40,9 @@ pub(super) async fn all(world: Arc<World>, extent: Extent) -> Result<Tally> {
         })
     });
     tally.add(Tally::of_all(&world, stops).await?);
-    let in_flight = [Stop::Pause, Stop::Terminate].into_iter().map(|stop| {
-        (format!("{stop:?} with an INSERT in flight"), in_flight(Arc::clone(&world), stop))
-    });
+    let in_flight = [Stop::Pause, Stop::Terminate]
+        .into_iter()
+        .map(|stop| (format!("{stop:?} with an INSERT in flight"), in_flight(Arc::clone(&world), stop)));
     tally.add(Tally::of_all(&world, in_flight).await?);
     let failed = [("a failure with a write in flight".to_owned(), failed(Arc::clone(&world)))];
     tally.add(Tally::of_all(&world, failed).await?);
@@ -82,7 +85,11 @@ async fn go_on(scene: &Scene, process: Process, stop: Stop) -> Result<Vec<String
     Ok(wrong)
 }
 
-async fn answer_lost(world: Arc<World>, (name, text): (&'static str, &'static str), stop: Stop) -> Result<Tally> {
+async fn answer_lost(
+    world: Arc<World>,
+    (name, text): (&'static str, &'static str),
+    stop: Stop,
+) -> Result<Tally> {
     let scene = Scene::new(&world, "doubt").await?;
     let lane = scene.lane().await?;
     let gate = Gate::default();

@@ -55,10 +55,13 @@ pub(super) async fn all(world: Arc<World>, extent: Extent) -> Result<Tally> {
         .filter(|(kind, case)| is_possible(kind.0, case))
         .collect();
     let chosen = if extent == Extent::Short { dice.some(&all, SHORT) } else { all };
-    Tally::of_all(&world, chosen.into_iter().map(|(kind, case)| {
-        let name = format!("{} {case:?}", kind.0);
-        (name, play(Arc::clone(&world), kind, case))
-    }))
+    Tally::of_all(
+        &world,
+        chosen.into_iter().map(|(kind, case)| {
+            let name = format!("{} {case:?}", kind.0);
+            (name, play(Arc::clone(&world), kind, case))
+        }),
+    )
     .await
 }
 

@@ -65,10 +65,13 @@ pub(super) async fn dropped(world: Arc<World>, extent: Extent) -> Result<Tally> 
     let first = dice.below(EVERY);
     let at: Vec<_> = (first..requests).step_by(EVERY).collect();
     let at = if extent == Extent::Short { dice.some(&at, 1) } else { at };
-    Tally::of_all(&world, at.into_iter().map(|at| {
-        let arrival = ARRIVALS[dice.below(ARRIVALS.len())];
-        (format!("request {at}"), strike(Arc::clone(&world), at, Stroke::DropRun, arrival))
-    }))
+    Tally::of_all(
+        &world,
+        at.into_iter().map(|at| {
+            let arrival = ARRIVALS[dice.below(ARRIVALS.len())];
+            (format!("request {at}"), strike(Arc::clone(&world), at, Stroke::DropRun, arrival))
+        }),
+    )
     .await
 }
 
@@ -80,9 +83,12 @@ async fn strike_all(world: Arc<World>, extent: Extent, stroke: Stroke, arrivals:
         .flat_map(|at| dice.some(&ARRIVALS, arrivals).into_iter().map(move |arrival| (at, arrival)))
         .collect();
     let chosen = if extent == Extent::Short { dice.some(&all, SHORT) } else { all };
-    Tally::of_all(&world, chosen.into_iter().map(|(at, arrival)| {
-        (format!("request {at} {arrival}"), strike(Arc::clone(&world), at, stroke, arrival))
-    }))
+    Tally::of_all(
+        &world,
+        chosen.into_iter().map(|(at, arrival)| {
+            (format!("request {at} {arrival}"), strike(Arc::clone(&world), at, stroke, arrival))
+        }),
+    )
     .await
 }
 
@@ -93,7 +99,7 @@ async fn requests(world: &Arc<World>) -> Result<usize> {
     let counter = lane.count(Pattern::of_keyspace(&scene.keyspace));
     let process = scene.start_in(&lane, "a", Image::Base)?;
     scene.ended(process).await?;
-    scene.end().await?;
+    scene.end().await;
     Ok(counter.get())
 }
 

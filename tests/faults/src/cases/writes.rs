@@ -55,14 +55,21 @@ pub(super) async fn all(world: Arc<World>, extent: Extent) -> Result<Tally> {
     let all: Vec<_> =
         KINDS.iter().flat_map(|kind| cases().into_iter().map(move |case| (*kind, case))).collect();
     let chosen = if extent == Extent::Short { dice.some(&all, SHORT) } else { all };
-    Tally::of_all(&world, chosen.into_iter().map(|(kind, case)| {
-        let name = format!("{} {case:?}", kind.0);
-        (name, play(Arc::clone(&world), kind, case))
-    }))
+    Tally::of_all(
+        &world,
+        chosen.into_iter().map(|(kind, case)| {
+            let name = format!("{} {case:?}", kind.0);
+            (name, play(Arc::clone(&world), kind, case))
+        }),
+    )
     .await
 }
 
-async fn play(world: Arc<World>, (kind, text, image): (&'static str, &'static str, Image), case: Case) -> Result<Tally> {
+async fn play(
+    world: Arc<World>,
+    (kind, text, image): (&'static str, &'static str, Image),
+    case: Case,
+) -> Result<Tally> {
     let scene = Scene::new(&world, "write").await?;
     let lane = scene.lane().await?;
     let pattern = if text.is_empty() { Pattern::renewal() } else { Pattern::write(text) };

@@ -115,7 +115,11 @@ const COMPLETED: &str = "COMPLETED";
 fn rows(record: &Record, replay: &Replay, wrong: &mut Vec<String>) {
     let head = record.head.clone().unwrap_or_default();
     if head.epoch != replay.epochs() {
-        wrong.push(format!("the head's epoch is {}, and the lease was taken {} times", head.epoch, replay.epochs()));
+        wrong.push(format!(
+            "the head's epoch is {}, and the lease was taken {} times",
+            head.epoch,
+            replay.epochs()
+        ));
     }
     if head.owner.as_deref() != replay.owner() {
         wrong.push(format!("the head's owner is {:?}, by the events {:?}", head.owner, replay.owner()));

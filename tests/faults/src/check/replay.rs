@@ -31,8 +31,20 @@ impl<'a> Line<'a> {
     /// The verbs of a holder that are about a version: `verb words… version[/step]`.
     fn parse(text: &'a str) -> Option<Self> {
         const VERBS: [&str; 14] = [
-            "claimed", "repaired", "begun", "withdrawn", "done", "completed", "failed", "paused", "resumed",
-            "marked done", "to be rerun", "abandoned", "restamped", "baselined",
+            "claimed",
+            "repaired",
+            "begun",
+            "stopped",
+            "done",
+            "completed",
+            "failed",
+            "paused",
+            "resumed",
+            "marked done",
+            "to be rerun",
+            "abandoned",
+            "restamped",
+            "baselined",
         ];
         VERBS.into_iter().find_map(|verb| {
             let rest = text.strip_prefix(verb)?.strip_prefix(' ')?;
@@ -146,10 +158,7 @@ impl Replay {
                 self.steps.insert((version, n), INTENT.to_owned());
                 self.earlier_are_done(version, n)
             }
-            ("withdrawn", Some(RUNNING)) => {
-                let before = self.steps.remove(&(version, n));
-                expect(before.as_deref(), INTENT)
-            }
+            ("stopped", Some(RUNNING)) => self.step(version, n, INTENT, INTENT),
             ("done", Some(RUNNING)) => self.step(version, n, INTENT, DONE),
             ("completed", Some(RUNNING)) => {
                 self.set(version, COMPLETED);

@@ -81,9 +81,9 @@ impl StepSpec {
 impl Spec {
     /// Each step, with its version and its ordinal from 0.
     pub fn steps(&self) -> impl Iterator<Item = (i64, i64, &StepSpec)> {
-        self.versions.iter().flat_map(|version| {
-            (0..).zip(&version.steps).map(|(n, step)| (version.version, n, step))
-        })
+        self.versions
+            .iter()
+            .flat_map(|version| (0..).zip(&version.steps).map(|(n, step)| (version.version, n, step)))
     }
 
     /// How many steps a version has.
