@@ -50,6 +50,7 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
 
     #[cfg(feature = "cli")]
     /// What a verb would change, in a sentence each, or why it is refused. Reads only.
+    #[cfg(feature = "cli")]
     pub(crate) async fn preview(&self, verb: &Verb) -> Result<Vec<String>, Problem> {
         let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
         let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());
