@@ -2,12 +2,15 @@
 
 use crate::error::Problem;
 use crate::ledger::IllegalTransition;
+use crate::store::StoreError;
 
 /// Why a holder stops before everything is applied.
 #[derive(Debug)]
 pub(crate) enum Halt {
     /// Another run has the lease, or may have it: nothing more is recorded.
     Lost,
+    /// A write or a read of the ledger stayed unanswered until the lease's deadline: so may have another run.
+    Unanswered(StoreError),
     /// The run ends with this.
     Failed(Problem),
 }

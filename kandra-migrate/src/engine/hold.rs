@@ -14,7 +14,7 @@ use super::lease::{Committed, Journal, Lease, before_step};
 use super::observer::Progress;
 use super::perform::StepEnd;
 use super::shutdown::Shutdown;
-use super::verify::verify;
+use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{At, Problem};
 use crate::ledger::{Intent, Ledger, StepState, Transition, VersionState};
@@ -104,7 +104,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     /// Where it cannot, the lease is given back all the same, once nothing of this run can land any more.
     pub(crate) async fn work(&mut self) -> Result<(), Halt> {
         let worked = match verify(self.lease.ledger(), self.catalog) {
-            Ok(_) => self.apply_pending().await,
+            Ok(_) => match begun_by_another_image(self.lease.ledger(), self.catalog) {
+                None => self.apply_pending().await,
+                Some(problem) => Err(Halt::Failed(problem)),
+            },
             Err(problem) => Err(Halt::Failed(problem)),
         };
         if matches!(worked, Err(Halt::Failed(_))) && self.lease.is_held() {
@@ -281,30 +284,40 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             self.commit(&known).await?;
         }
         self.begun.entry(version).or_insert_with(|| self.env.clock.now());
+        self.drain_step(version, n).await?;
+        // Only now: a step that is done again must not meet what was still to land of this one.
+        if self.inherited.remove(&version) {
+            self.recheck(version, ledger).await?;
+            return Ok(Vec::new());
+        }
         let ended = if is_broken(Mutant::BegunIsDone) {
             Some(StepEnd::Done)
         } else {
             self.quieten(version, n).await?
         };
-        match ended {
-            Some(end) => self.finish(version, n, end).await,
-            None => {
-                self.quiet.insert((version, n));
-                Ok(Vec::new())
-            }
+        // Of a step that has failed, only that its effect is there after all ends it; the rest the server says again.
+        let failed = ledger.step_state(version, n) == StepState::Failed;
+        if let Some(end) = ended.filter(|end| !failed || matches!(end, StepEnd::Done)) {
+            return self.finish(version, n, end).await;
         }
+        self.quiet.insert((version, n));
+        Ok(Vec::new())
     }
 
-    /// Waits until nothing of a step can land any more, and looks whether its effect is there. `None` where it has to be
-    /// run.
-    async fn quieten(&mut self, version: i64, n: i64) -> Result<Option<StepEnd>, Halt> {
-        let step = self.entry(version).step(n);
+    /// Waits until nothing of a step can land any more.
+    async fn drain_step(&mut self, version: i64, n: i64) -> Result<(), Halt> {
         let row = self.lease.ledger().step(version, n);
         let earlier = row.and_then(|row| row.coordinator.clone()).map(Coordinator);
         if !is_broken(Mutant::NoDrainBeforeRerun) {
             self.drain_data().await?;
             self.drain_schema(earlier.as_ref()).await?;
         }
+        Ok(())
+    }
+
+    /// Looks whether the effect of a step, of which nothing can land any more, is there. `None` where it has to be run.
+    async fn quieten(&mut self, version: i64, n: i64) -> Result<Option<StepEnd>, Halt> {
+        let step = self.entry(version).step(n);
         if step.kind != StepKind::Schema {
             return Ok(None);
         }
@@ -399,12 +412,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 Err(Halt::Failed(problem))
             }
             StepEnd::Stopped => {
-                let row = self.lease.ledger().step(version, n);
-                let stopped = match row.and_then(|row| row.position.clone()) {
-                    Some(position) => Transition::Checkpoint { version, n, position },
-                    None => Transition::Withdraw { version, n },
-                };
-                self.release(vec![stopped]).await?;
+                self.release(vec![Transition::Stop { version, n }]).await?;
                 Err(Halt::Failed(Problem::Shutdown))
             }
         }

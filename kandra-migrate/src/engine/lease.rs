@@ -197,7 +197,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                     let pause = backoff.pause(self.env.dice);
                     if self.env.clock.now() + pause >= give_up {
                         tracing::warn!(%error, "a conditional write stayed unknown until the lease's deadline");
-                        return Err(Halt::Lost);
+                        return Err(Halt::Unanswered(error));
                     }
                     self.env.clock.sleep(pause).await;
                 }
@@ -301,7 +301,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                     let pause = backoff.pause(self.env.dice);
                     if self.env.clock.now() + pause >= give_up {
                         tracing::warn!(%error, "the ledger could not be read before the lease's deadline");
-                        return Err(Halt::Lost);
+                        return Err(Halt::Unanswered(error));
                     }
                     self.env.clock.sleep(pause).await;
                 }

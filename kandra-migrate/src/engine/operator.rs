@@ -66,6 +66,10 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
             let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
             let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());
             let ledger = self.with_journal(self.reader.fold(rows)?, verb.journal_from()).await?;
+            if let Some(head) = ledger.head() {
+                self.reader.check_serial(head)?;
+                head.check_format().map_err(|error| self.reader.located(Problem::of_ledger(error)))?;
+            }
             let carried_out = match verb.order(&ledger, self.catalog, server_ms)? {
                 Order::Command(command) => self.give(&ledger, &command, verb, begun).await?,
                 Order::Edit(_) => self.edit(verb).await?,
@@ -126,7 +130,7 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         let journal = verb.journal_from().map_or(Journal::None, Journal::From);
         let mut lease = match Lease::acquire(self.env, self.identity.clone(), journal, seen).await {
             Ok(lease) => lease,
-            Err(Halt::Lost) => return Ok(false),
+            Err(Halt::Lost | Halt::Unanswered(_)) => return Ok(false),
             Err(Halt::Failed(problem)) => return Err(problem),
         };
         let order = verb.order(lease.ledger(), self.catalog, self.env.clock.wall_ms());
@@ -143,7 +147,7 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         };
         match written {
             Ok(done) => Ok(done),
-            Err(Halt::Lost) => Ok(false),
+            Err(Halt::Lost | Halt::Unanswered(_)) => Ok(false),
             Err(Halt::Failed(problem)) => Err(problem),
         }
     }

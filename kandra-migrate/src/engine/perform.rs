@@ -148,6 +148,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             self.watch_code(version, step, task, &guard, &mut checkpoints).await
         };
         self.guard_with(None);
+        guard.end();
         if guard.has_unknown() {
             self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
         }

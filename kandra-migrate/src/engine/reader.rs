@@ -7,7 +7,7 @@ use super::env::Env;
 use super::shutdown::Shutdown;
 use crate::clock::Clock;
 use crate::error::Problem;
-use crate::ledger::Ledger;
+use crate::ledger::{Head, Ledger};
 use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
 
 /// How long the creation of the ledger's table may take; a hundred instances may do it at once.
@@ -48,6 +48,15 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
     /// Reads a slice and folds it.
     pub(crate) async fn ledger(&self, slice: Slice, level: ReadLevel) -> Result<Ledger, Problem> {
         self.fold(self.read(slice, level).await?)
+    }
+
+    /// Runs and operators with other serial levels do not exclude each other.
+    pub(crate) fn check_serial(&self, head: &Head) -> Result<(), Problem> {
+        let ours = self.env.settings.serial_cl;
+        if head.serial_cl == ours {
+            return Ok(());
+        }
+        Err(Problem::SerialDiffers { stored: head.serial_cl.clone(), ours })
     }
 
     pub(crate) fn fold(&self, rows: Rows) -> Result<Ledger, Problem> {

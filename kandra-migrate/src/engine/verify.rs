@@ -43,6 +43,20 @@ pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, 
     Ok(warnings)
 }
 
+/// A version that another image has begun and this binary does not have: over it, nothing is begun.
+pub(crate) fn begun_by_another_image(ledger: &Ledger, catalog: &Catalog) -> Option<Problem> {
+    let row = ledger.versions().find(|row| {
+        !matches!(row.state, VersionState::Completed | VersionState::RollbackCompleted)
+            && catalog.get(row.version).is_none()
+    })?;
+    Some(Problem::UnknownInFlight {
+        version: row.version,
+        name: row.name.clone(),
+        state: row.state,
+        by: row.applied_by.clone(),
+    })
+}
+
 /// A version that has failed, left its journal, and is gone from the code.
 fn gone(ledger: &Ledger, catalog: &Catalog) -> Option<String> {
     let head = ledger.head().filter(|head| head.active_state.as_deref() == Some(FAILED))?;

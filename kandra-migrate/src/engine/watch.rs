@@ -16,13 +16,13 @@ use super::reader::Reader;
 use super::settings::Wait;
 use super::shutdown::Shutdown;
 use super::sighting::Sighting;
-use super::verify::verify;
+use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{Error, Problem};
-use crate::ledger::{Event, FAILED, FORMAT, Head, Ledger, LedgerError};
+use crate::ledger::{Event, FAILED, Head, Ledger};
 use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
-use crate::store::{ReadLevel, Slice, Store};
+use crate::store::{ReadLevel, Slice, Store, StoreError};
 
 /// The longest pause before a version that is left alone is looked at again.
 const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);
@@ -46,6 +46,8 @@ pub struct Run<'a, S, C, X> {
     frontier_read: Option<String>,
     /// The last epoch that had ended when this run began.
     epoch_at_start: Option<i64>,
+    /// Since when no write of this run was answered.
+    unanswered_since: Option<Duration>,
     started: Duration,
     pace: Backoff,
 }
@@ -88,6 +90,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             sighting: None,
             frontier_read: None,
             epoch_at_start: None,
+            unanswered_since: None,
             started: env.clock.now(),
             pace: Backoff::of_watchers(),
         }
@@ -119,7 +122,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     /// One look at the ledger: a single read where there is nothing to do.
     async fn look(&mut self) -> Result<Standing, Problem> {
         if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
-            self.check_head(&head)?;
+            self.reader.check_serial(&head)?;
             if head.frontier == Some(self.catalog.frontier()) {
                 self.finish();
                 return Ok(Standing::Current);
@@ -148,13 +151,18 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             self.reader.read(Slice::Head, ReadLevel::Quorum).await?;
             return Ok(Standing::Free(None));
         };
-        self.check_head(&head)?;
+        // An older binary may see that there is nothing to do; it may not write.
+        head.check_format().map_err(Problem::of_ledger)?;
         self.fail_if_paused(&head, &ledger).await?;
         self.fail_if_failed_elsewhere(&head, epoch_at_start).await?;
         if let Some((left, problem)) = self.not_yet(&head, &ledger, server_ms).await? {
             return Ok(Standing::NotYet(left, problem));
         }
-        Ok(self.standing(head, op_age))
+        let in_flight = begun_by_another_image(&ledger, &self.catalog);
+        match (self.standing(head, op_age), in_flight) {
+            (Standing::Free(_) | Standing::Lapsed(..), Some(problem)) => Err(problem),
+            (standing, _) => Ok(standing),
+        }
     }
 
     fn standing(&mut self, head: Head, op_age: Option<Duration>) -> Standing {
@@ -199,6 +207,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         match lease {
             Ok(lease) => self.lead(lease, landed_by).await,
             Err(Halt::Lost) => Ok(false),
+            Err(Halt::Unanswered(error)) => self.unanswered(error),
             Err(Halt::Failed(problem)) => Err(problem),
         }
     }
@@ -211,6 +220,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let mut holder =
             Holder::new(self.env, lease, self.executor, &self.catalog, &self.shutdown, data_in_flight_until);
         let worked = holder.work().await;
+        if !holder.applied().is_empty() {
+            self.unanswered_since = None;
+        }
         self.report.applied.extend_from_slice(holder.applied());
         self.report.pending = pending(&self.catalog, holder.ledger());
         self.report.warnings.extend_from_slice(holder.warnings());
@@ -224,8 +236,21 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
                 tracing::info!(keyspace = self.destination.keyspace, "another run has the lease");
                 Ok(false)
             }
+            Err(Halt::Unanswered(error)) => self.unanswered(error),
             Err(Halt::Failed(problem)) => Err(problem),
         }
+    }
+
+    /// Goes on, unless the cluster has answered no write for too long although it answers reads.
+    fn unanswered(&mut self, error: StoreError) -> Result<bool, Problem> {
+        let now = self.env.clock.now();
+        let waited = now.saturating_sub(*self.unanswered_since.get_or_insert(now));
+        // A first one has lasted for most of a lease already.
+        let waited = waited + self.env.settings.margin();
+        if waited < self.env.settings.unreachable_after {
+            return Ok(false);
+        }
+        Err(Problem::of_store(error).after(waited))
     }
 
     /// Waits until the lease may have changed hands or lapsed. True where this run does not wait.
@@ -345,18 +370,6 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         Ok(patience(&journal, entry, server_ms).map(|Patience { left, failures, reason }| {
             (left, Problem::BackingOff { version, name: entry.name().to_owned(), failures, left, reason })
         }))
-    }
-
-    fn check_head(&self, head: &Head) -> Result<(), Problem> {
-        let ours = self.env.settings.serial_cl;
-        if head.serial_cl != ours {
-            return Err(Problem::SerialDiffers { stored: head.serial_cl.clone(), ours });
-        }
-        // An older binary may see that there is nothing to do; it may not write.
-        if head.fmt_write > FORMAT && head.frontier != Some(self.catalog.frontier()) {
-            return Err(Problem::of_ledger(LedgerError::NewerFormat { found: head.fmt_write }));
-        }
-        Ok(())
     }
 
     async fn head(&self, level: ReadLevel) -> Result<Option<(Head, Option<Duration>)>, Problem> {

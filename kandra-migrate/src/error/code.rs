@@ -76,6 +76,8 @@ codes! {
     BelowFrontier = km0021 "0021",
     /// An applied version is unknown to this binary, and newer ones are known.
     DivergentHistory = km0022 "0022",
+    /// A version is in flight that this binary does not have.
+    UnknownInFlight = km0023 "0023",
     /// A registry without migrations.
     RegistryEmpty = km0030 "0030",
     /// Two migrations have one version.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::Code;
 use super::next::{Call, Next, SerialLevel};
-use crate::ledger::{IllegalTransition, LedgerError};
+use crate::ledger::{IllegalTransition, LedgerError, VersionState};
 use crate::migration::Version;
 use crate::report::human;
 use crate::store::Cause;
@@ -111,6 +111,9 @@ pub(crate) enum Problem {
     )]
     DivergentHistory { version: i64, name: String, newest: Version },
 
+    #[error("version {version} {name} is {state}, begun by {by}, and this binary does not have it")]
+    UnknownInFlight { version: i64, name: String, state: VersionState, by: String },
+
     #[error("the registry has no migrations")]
     RegistryEmpty,
     #[error("two migrations have version {version}: {first} and {second}")]
@@ -182,6 +185,7 @@ impl Problem {
             Self::ChecksumMismatch { .. } => Code::ChecksumMismatch,
             Self::BelowFrontier { .. } => Code::BelowFrontier,
             Self::DivergentHistory { .. } => Code::DivergentHistory,
+            Self::UnknownInFlight { .. } => Code::UnknownInFlight,
             Self::RegistryEmpty => Code::RegistryEmpty,
             Self::DuplicateVersion { .. } => Code::DuplicateVersion,
             Self::Config(_) => Code::Config,
@@ -241,6 +245,7 @@ impl Problem {
     }
 
     /// What to do, and which verb does it, next.
+    #[expect(clippy::too_many_lines, reason = "one arm a problem, side by side, reads best")]
     pub(crate) fn next(&self) -> Next {
         match self {
             Self::Unreachable { .. } => Next::new(
@@ -299,6 +304,10 @@ impl Problem {
             Self::DivergentHistory { version, .. } => Next::new(format!(
                 "restore migration {version} in the code: it is applied, and its history must stay"
             )),
+            Self::UnknownInFlight { version, by, .. } => {
+                Next::new(format!("deploy the image of {by}, or a newer one: it finishes the version"))
+                    .way("if it is not to come back, and what it did is taken back", Call::Abandon(*version))
+            }
             Self::RegistryEmpty => Next::new(
                 "write a #[migration(version = 1)] module in the crate in which `registry!` stands; migrations of another crate need that crate's own registry",
             ),

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::FORMAT;
 use super::cell::{Cells, Value};
 use super::history::LedgerError;
 use super::state::{StepState, VersionState};
@@ -54,6 +55,11 @@ pub struct Head {
 }
 
 impl Head {
+    /// Whether this version of the crate may write the ledger.
+    pub fn check_format(&self) -> Result<(), LedgerError> {
+        if self.fmt_write > FORMAT { Err(LedgerError::NewerFormat { found: self.fmt_write }) } else { Ok(()) }
+    }
+
     /// From its row; `None` where there is no head yet.
     pub fn from_cells(cells: &Cells) -> Result<Option<Self>, LedgerError> {
         let Some(op) = cells.uuid("op") else { return Ok(None) };

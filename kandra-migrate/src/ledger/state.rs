@@ -117,7 +117,7 @@ impl StepState {
     fn may_become(self, next: Self) -> bool {
         use StepState::{Done, Failed, Intent, Queued, UndoIntent, Undone};
         match self {
-            Intent => matches!(next, Queued | Intent | Done | Failed | UndoIntent),
+            Intent => matches!(next, Intent | Done | Failed | UndoIntent),
             Done => matches!(next, Intent | UndoIntent),
             Failed => matches!(next, Intent | Done | Failed | UndoIntent),
             UndoIntent => matches!(next, UndoIntent | Undone),

@@ -45,6 +45,8 @@ pub enum Mutation {
     Put(Key, Cells),
     /// The row goes.
     Delete(Key),
+    /// The journal of this version goes, however long it is.
+    DeleteSteps(i64),
 }
 
 /// A conditional write, ready to be sent. It is sent as it is until the answer is definite.
@@ -74,7 +76,14 @@ impl Ledger {
         op: Uuid,
         transitions: &[Transition],
     ) -> Result<Transaction, IllegalTransition> {
-        let mut draft = Draft { before: self, next: self.clone(), writer, absent: None, touched: Vec::new() };
+        let mut draft = Draft {
+            before: self,
+            next: self.clone(),
+            writer,
+            absent: None,
+            touched: Vec::new(),
+            abandoned: Vec::new(),
+        };
         let mut head = self.head.clone().unwrap_or_else(|| new_head(op));
         head.rev += 1;
         head.op = op;
@@ -159,6 +168,8 @@ struct Draft<'a> {
     writer: &'a Writer,
     absent: Option<Key>,
     touched: Vec<Key>,
+    /// Versions whose whole journal goes.
+    abandoned: Vec<i64>,
 }
 
 impl Draft<'_> {
@@ -175,7 +186,7 @@ impl Draft<'_> {
                 activate(head, claim.version, VersionState::Running.name());
             }
             Transition::Intent(intent) => self.intent(intent)?,
-            Transition::Withdraw { version, n } => self.withdraw(*version, *n)?,
+            Transition::Stop { version, n } => self.step(*version, *n, StepState::Intent)?.attempts = 0,
             Transition::Checkpoint { version, n, position } => {
                 let row = self.step(*version, *n, StepState::Intent)?;
                 row.position = Some(position.clone());
@@ -317,10 +328,8 @@ impl Draft<'_> {
             self.version(version, VersionState::Queued)?;
             self.next.versions.remove(&version);
         }
-        for n in self.ordinals(version) {
-            self.next.steps.remove(&(version, n));
-            self.touch(Key::step(version, n));
-        }
+        self.next.steps.retain(|(of, _), _| *of != version);
+        self.abandoned.push(version);
         Ok(())
     }
 
@@ -367,12 +376,6 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn withdraw(&mut self, version: i64, n: i64) -> Result<(), IllegalTransition> {
-        self.step(version, n, StepState::Queued)?;
-        self.next.steps.remove(&(version, n));
-        Ok(())
-    }
-
     fn step(&mut self, version: i64, n: i64, next: StepState) -> Result<&mut StepRow, IllegalTransition> {
         let state = self.next.step_state(version, n).become_state(version, n, next)?;
         self.touch(Key::step(version, n));
@@ -413,10 +416,11 @@ impl Draft<'_> {
 
     /// The rows that changed: a write of several transitions sets each cell once.
     fn mutations(&self) -> impl Iterator<Item = Mutation> {
-        self.touched.iter().map(|key| match (cells(self.before, *key), cells(&self.next, *key)) {
+        let rows = self.touched.iter().map(|key| match (cells(self.before, *key), cells(&self.next, *key)) {
             (_, None) => Mutation::Delete(*key),
             (before, Some(after)) => Mutation::Put(*key, changed(before.as_ref(), after)),
-        })
+        });
+        rows.chain(self.abandoned.iter().map(|version| Mutation::DeleteSteps(*version)))
     }
 }
 

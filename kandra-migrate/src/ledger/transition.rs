@@ -13,8 +13,8 @@ pub enum Transition {
     Repair(Claim),
     /// A step begins, or begins again.
     Intent(Intent),
-    /// A step that was begun is known never to have been sent.
-    Withdraw {
+    /// A task was stopped on request, with nothing of it under way: this was no ambiguous start.
+    Stop {
         /// The version.
         version: i64,
         /// The step's ordinal.
@@ -177,7 +177,7 @@ impl Transition {
             Self::Claim(claim) => format!("claimed {} {}", claim.version, claim.name),
             Self::Repair(claim) => format!("repaired {} {}", claim.version, claim.name),
             Self::Intent(intent) => format!("begun {}/{} {}", intent.version, intent.n + 1, intent.task),
-            Self::Withdraw { version, n } => format!("withdrawn {version}/{}", n + 1),
+            Self::Stop { version, n } => format!("stopped {version}/{}", n + 1),
             Self::Done { version, n } => format!("done {version}/{}", n + 1),
             Self::Complete { version, .. } => format!("completed {version}"),
             Self::Fail { version, n, .. } => format!("failed {version}/{}", n + 1),

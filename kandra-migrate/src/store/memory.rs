@@ -108,6 +108,9 @@ impl Table {
             Mutation::Delete(key) => {
                 self.rows.remove(key);
             }
+            Mutation::DeleteSteps(version) => {
+                self.rows.retain(|key, _| key.kind != Kind::Step || key.version != *version);
+            }
             Mutation::Put(key, cells) => {
                 let row = self.rows.entry(*key).or_default();
                 for (column, value) in cells.iter() {

@@ -82,6 +82,10 @@ impl Partition {
             }
             Mutation::Put(key, cells) => self.update(*key, cells),
             Mutation::Delete(key) => Some(format!("DELETE FROM {} WHERE {}", self.table, self.key(*key))),
+            Mutation::DeleteSteps(version) => {
+                let steps = self.kind_is(Kind::Step);
+                Some(format!(r#"DELETE FROM {} WHERE {steps} AND "version" = {version}"#, self.table))
+            }
         }
     }
 

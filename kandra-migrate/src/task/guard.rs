@@ -22,6 +22,8 @@ pub struct Guard {
     deadline: watch::Sender<Duration>,
     /// How many statements of the task are under way.
     under_way: watch::Sender<usize>,
+    /// The run no longer waits for the task.
+    over: AtomicBool,
     unknown: AtomicBool,
     signs_of_life: AtomicU64,
     checkpoints: mpsc::Sender<Checkpoint>,
@@ -64,6 +66,7 @@ impl Guard {
         let guard = Self {
             deadline: watch::Sender::new(Duration::ZERO),
             under_way: watch::Sender::new(0),
+            over: AtomicBool::new(false),
             unknown: AtomicBool::new(false),
             signs_of_life: AtomicU64::new(0),
             checkpoints,
@@ -81,12 +84,23 @@ impl Guard {
         self.deadline.send_replace(Duration::ZERO);
     }
 
+    /// The task has ended, or is not waited for: what it has left behind sends nothing any more.
+    pub(crate) fn end(&self) {
+        self.over.store(true, SeqCst);
+        self.close();
+    }
+
     /// Waits until a statement that takes at most `timeout` ends within the lease. The run's heartbeat moves the
     /// deadline on; a run that loses the lease drops the task that waits here.
     pub async fn admit(&self, clock: &impl Clock, timeout: Duration) -> Result<Permit<'_>, RunEnded> {
         let mut deadline = self.deadline.subscribe();
-        let fits = |deadline: &Duration| clock.now() + timeout <= *deadline || is_broken(Mutant::NoDeadline);
+        let fits = |deadline: &Duration| {
+            self.over.load(SeqCst) || clock.now() + timeout <= *deadline || is_broken(Mutant::NoDeadline)
+        };
         deadline.wait_for(fits).await.map_err(|_| RunEnded)?;
+        if self.over.load(SeqCst) {
+            return Err(RunEnded);
+        }
         self.under_way.send_modify(|count| *count += 1);
         Ok(Permit { guard: self, ended: false })
     }

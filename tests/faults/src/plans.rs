@@ -1,8 +1,6 @@
 //! The migrations that instances run, by name, and what the checker expects of each.
 //!
-//! Code tasks write a row for each execution into the table `effects`, which the tests make beside the plans' own.
-
-#![expect(unused, reason = "the macro's modules are used through the registries")]
+//! Code tasks write a row for each execution into `faults.effects`, a table that the tests make in a keyspace of theirs.
 
 use kandra_migrate::{Migration, Registry, migration};
 
@@ -32,8 +30,8 @@ mod fill_items {
     async fn price(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
         cx.execute(
-            "INSERT INTO ${keyspace}.effects (task, execution) VALUES ('price items', ?)",
-            (execution,),
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'price items', ?)",
+            (cx.keyspace(), execution),
         )
         .await?;
         cx.execute("UPDATE ${keyspace}.items SET price = 10 WHERE id = 1", ()).await
@@ -48,8 +46,11 @@ mod notify {
     }
     async fn notify(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('notify', ?)", (execution,))
-            .await
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'notify', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await
     }
 }
 
@@ -62,8 +63,11 @@ mod slow {
     /// Longer than three heartbeats.
     async fn slow(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('slow', ?)", (execution,))
-            .await?;
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'slow', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await?;
         tokio::time::sleep(std::time::Duration::from_secs(8)).await;
         Ok(())
     }
@@ -81,8 +85,8 @@ mod fails {
     async fn fail(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
         cx.execute(
-            "INSERT INTO ${keyspace}.effects (task, execution) VALUES ('always fails', ?)",
-            (execution,),
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'always fails', ?)",
+            (cx.keyspace(), execution),
         )
         .await?;
         Err(TaskError::msg("this task always fails"))
@@ -97,8 +101,11 @@ mod hangs {
     }
     async fn hang(cx: TaskContext) -> TaskResult {
         let execution = uuid::Uuid::new_v4();
-        cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('hangs', ?)", (execution,))
-            .await?;
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'hangs', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await?;
         std::future::pending().await
     }
 }
@@ -116,8 +123,8 @@ mod poisoned {
         async fn die(cx: TaskContext) -> TaskResult {
             let execution = uuid::Uuid::new_v4();
             cx.execute(
-                "INSERT INTO ${keyspace}.effects (task, execution) VALUES ('poison', ?)",
-                (execution,),
+                "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'poison', ?)",
+                (cx.keyspace(), execution),
             )
             .await?;
             std::process::abort()
@@ -137,8 +144,11 @@ mod repaired {
         }
         async fn live(cx: TaskContext) -> TaskResult {
             let execution = uuid::Uuid::new_v4();
-            cx.execute("INSERT INTO ${keyspace}.effects (task, execution) VALUES ('poison', ?)", (execution,))
-                .await
+            cx.execute(
+                "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'poison', ?)",
+                (cx.keyspace(), execution),
+            )
+            .await
         }
     }
 }

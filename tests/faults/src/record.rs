@@ -49,7 +49,7 @@ pub(crate) async fn read(world: &World, keyspace: &str) -> Result<Record> {
         record.items =
             rows::<(i32, Option<String>)>(world, text, Consistency::Quorum).await?.into_iter().collect();
     }
-    let text = format!("SELECT task, execution FROM {keyspace}.effects");
+    let text = format!("SELECT task, execution FROM faults.effects WHERE scene = '{keyspace}'");
     for (task, execution) in rows::<(String, Uuid)>(world, text, Consistency::Quorum).await? {
         record.executions.entry(task).or_default().insert(execution);
     }

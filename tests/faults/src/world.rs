@@ -31,11 +31,15 @@ pub struct World {
 }
 
 impl World {
-    /// Connects to a cluster. `program` is the binary of this package.
+    /// Connects to a cluster and makes the table of effects. `program` is the binary of this package.
     pub async fn new(cluster: Cluster, program: PathBuf, seed: u64) -> Result<Self> {
         let session = instance::session(&direct(&cluster)).await?;
         let stage = Arc::new(Semaphore::new(SCENES_MAX));
-        Ok(Self { cluster, session, seed, stage, program, schema: Mutex::default() })
+        let world = Self { cluster, session, seed, stage, program, schema: Mutex::default() };
+        world.keyspace("faults").await?;
+        let columns = "scene text, task text, execution uuid, PRIMARY KEY (scene, task, execution)";
+        world.schema(&format!("CREATE TABLE faults.effects ({columns})")).await?;
+        Ok(world)
     }
 
     /// The nodes' own addresses.
@@ -73,6 +77,13 @@ impl World {
     /// Waits until all nodes that run serve and have one schema.
     pub fn await_serving(&self) -> Result<()> {
         Ok(tokio::task::block_in_place(|| self.cluster.await_serving())?)
+    }
+
+    /// Makes a keyspace that each node has.
+    pub async fn keyspace(&self, name: &str) -> Result<()> {
+        let replicas = self.nodes().len();
+        let replication = format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {replicas}}}");
+        self.schema(&format!("CREATE KEYSPACE {name} WITH replication = {replication}")).await
     }
 
     /// A schema statement of the test's own.

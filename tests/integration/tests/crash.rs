@@ -21,7 +21,7 @@ mod create_tables {
 
 /// Starts an instance and kills it once it has begun this step.
 async fn killed_in(keyspace: &Keyspace, step: &str) {
-    let instance = Instance::start(keyspace, Some(step));
+    let instance = Instance::start(keyspace, &["brief", step]);
     eventually("the step is executed", || async {
         keyspace.executions_so_far(step).await.filter(|attempts| !attempts.is_empty())
     })
@@ -33,7 +33,7 @@ async fn killed_in(keyspace: &Keyspace, step: &str) {
 async fn another_instance_finishes_what_a_killed_one_has_begun() {
     let keyspace = Keyspace::fresh("killed").await;
     killed_in(&keyspace, "fill").await;
-    let outcome = Instance::start(&keyspace, None).outcome().await;
+    let outcome = Instance::start(&keyspace, &["brief"]).outcome().await;
     // It did not apply the first two.
     assert_eq!(outcome, "ok migrated: applied 2: 3 fill_first_names, 4 announce");
     assert_eq!(keyspace.lines("taken over from ").await.len(), 1);
@@ -58,7 +58,7 @@ async fn another_instance_finishes_what_a_killed_one_has_begun() {
 async fn a_once_step_in_which_an_instance_was_killed_is_not_run_again() {
     let keyspace = Keyspace::fresh("killed_once").await;
     killed_in(&keyspace, "announce").await;
-    let outcome = Instance::start(&keyspace, None).outcome().await;
+    let outcome = Instance::start(&keyspace, &["brief"]).outcome().await;
     assert!(outcome.starts_with("KM0052 version 4 announce is PAUSED"), "{outcome}");
     assert_eq!(keyspace.executions("announce").await, [1]);
     assert_eq!(keyspace.versions().await[&4], "PAUSED");

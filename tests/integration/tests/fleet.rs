@@ -80,7 +80,7 @@ async fn twenty_that_create_the_ledger_at_once_make_one_table() {
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_of_their_own() {
     let keyspace = Keyspace::fresh("processes").await;
-    let instances: Vec<_> = (0..5).map(|_| Instance::start(&keyspace, None)).collect();
+    let instances: Vec<_> = (0..5).map(|_| Instance::start(&keyspace, &[])).collect();
     let mut migrated = 0;
     for instance in instances {
         let outcome = instance.outcome().await;

@@ -8,12 +8,12 @@ use integration::{Keyspace, within};
 pub(crate) struct Instance(Option<Child>);
 
 impl Instance {
-    /// Starts one, which hangs in this step.
-    pub(crate) fn start(keyspace: &Keyspace, hanging: Option<&str>) -> Self {
+    /// Starts one; with `brief` it has a short lease, with the name of a step after that it hangs in it.
+    pub(crate) fn start(keyspace: &Keyspace, manner: &[&str]) -> Self {
         let state = keyspace.session.get_cluster_state();
         let hosts: Vec<_> = state.get_nodes_info().iter().map(|node| node.address.to_string()).collect();
         let mut command = Command::new(env!("CARGO_BIN_EXE_instance"));
-        command.args([&hosts.join(","), &keyspace.name]).args(hanging);
+        command.args([&hosts.join(","), &keyspace.name]).args(manner);
         Self(Some(command.stdout(Stdio::piped()).spawn().unwrap()))
     }
 

@@ -1,7 +1,10 @@
 //! Plans that are refused before anything is sent.
 
-use integration::Keyspace;
+use std::sync::Arc;
+
+use integration::{Keyspace, Relay, connect};
 use kandra_migrate::{Code, Error, Migration, Registry, migration};
+use tokio::sync::OnceCell;
 
 /// What they are to follow.
 #[migration(version = 1)]
@@ -12,29 +15,41 @@ mod create_users {
     }
 }
 
+/// An empty keyspace, and one with a ledger. No test here changes them, so all have the same two.
+async fn keyspaces() -> [Keyspace; 2] {
+    static NAMES: OnceCell<[String; 2]> = OnceCell::const_new();
+    let session = connect().await;
+    let names = NAMES.get_or_init(|| async {
+        let empty = Keyspace::through(Arc::clone(&session), "refused", 3).await;
+        let full = Keyspace::through(Arc::clone(&session), "refused", 3).await;
+        full.runner(&Registry::of([&create_users::MIGRATION])).run().await.unwrap();
+        [empty.name, full.name]
+    });
+    names.await.clone().map(|name| Keyspace { session: Arc::clone(&session), name })
+}
+
 /// Runs it on an empty keyspace and after another one: refused both times, and nothing is changed.
 async fn refused(migration: &'static Migration, code: Code) -> Error {
-    let (keyspace, relay) = Keyspace::behind_relay("refused").await;
-    let empty = keyspace.snapshot().await;
-    relay.forget();
-    let error = keyspace.runner(&Registry::of([migration])).run().await.unwrap_err();
-    assert_eq!(error.code(), code, "{error}");
-    assert_eq!(relay.writes(), [""; 0], "on an empty keyspace: {error}");
-    assert_eq!(keyspace.snapshot().await, empty);
-
-    keyspace.runner(&Registry::of([&create_users::MIGRATION])).run().await.unwrap();
-    let full = keyspace.snapshot().await;
-    relay.forget();
-    let both = Registry::of([&create_users::MIGRATION, migration]);
-    let error = keyspace.runner(&both).run().await.unwrap_err();
-    assert_eq!(error.code(), code, "{error}");
-    assert_eq!(relay.writes(), [""; 0], "on a full ledger: {error}");
-    assert_eq!(keyspace.snapshot().await, full);
+    let [empty, full] = keyspaces().await;
+    let relay = Relay::to(&empty.session).await;
+    let session = relay.session().await;
+    let registry = Registry::of([&create_users::MIGRATION, migration]);
+    let mut errors = Vec::new();
+    for keyspace in [empty, full] {
+        let before = keyspace.snapshot().await;
+        relay.forget();
+        let error = keyspace.by(Arc::clone(&session)).runner(&registry).run().await.unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert_eq!(relay.writes(), [""; 0], "{error}");
+        assert_eq!(keyspace.snapshot().await, before);
+        errors.push(error);
+    }
+    let error = errors.remove(1);
 
     let text = error.to_string();
     assert!(text.starts_with(code.as_str()), "{text}");
     assert!(text.contains("version 2 ") && text.contains("tests/refused.rs:"), "{text}");
-    assert_eq!(error.version().map(|version| version.get()), Some(2));
+    assert_eq!(error.version().map(kandra_migrate::Version::get), Some(2));
     error
 }
 
@@ -156,11 +171,5 @@ mod no_cql {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_is_no_cql() {
-    let (keyspace, relay) = Keyspace::behind_relay("no_cql").await;
-    let empty = keyspace.snapshot().await;
-    relay.forget();
-    let error = keyspace.runner(&Registry::of([&no_cql::MIGRATION])).run().await.unwrap_err();
-    assert!(matches!(error.code(), Code::CqlMalformed | Code::CqlUnclassified), "{error}");
-    assert_eq!(relay.writes(), [""; 0]);
-    assert_eq!(keyspace.snapshot().await, empty);
+    refused(&no_cql::MIGRATION, Code::CqlMalformed).await;
 }

@@ -13,6 +13,7 @@ fn many() -> Vec<&'static Migration> {
             version,
             name: Box::leak(format!("migration_{version}").into_boxed_str()),
             checksum: Box::leak(format!("k1:{version:064x}").into_boxed_str()),
+            also: &[],
             accept: &[],
             reaches_outside: None,
             out_of_order: false,

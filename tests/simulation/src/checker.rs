@@ -278,6 +278,12 @@ impl World {
             if row.state != "INTENT" || anew {
                 self.checker.open_starts.remove(&step.id);
             }
+            if row.state == "INTENT"
+                && row.attempts == 0
+                && row.position == before.and_then(|b| b.position.clone())
+            {
+                self.count(Seen::Stopped);
+            }
             let state_before = before.map_or("", |before| before.state.as_str());
             match (state_before, row.state.as_str()) {
                 ("INTENT", "INTENT") if before.is_some_and(|before| row.attempts > before.attempts) => {
@@ -298,7 +304,6 @@ impl World {
             }
         }
         for key in old.steps.keys().filter(|key| !new.steps.contains_key(key)) {
-            self.count(Seen::Withdrawn);
             if let Some(step) = CATALOGUE.find(&old.steps[key].task) {
                 self.checker.open_starts.remove(&step.id);
             }

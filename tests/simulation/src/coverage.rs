@@ -67,7 +67,7 @@ seen! {
     Repaired = "an edited migration went on in flight",
     Paused = "a version was paused",
     Failed = "a failure was recorded",
-    Withdrawn = "a begun step was withdrawn",
+    Stopped = "a code task was stopped on request",
     Redone = "a step recorded as done was run again",
     RanTwice = "a step was run twice",
     EndedCurrent = "a run had nothing to do",

@@ -362,7 +362,7 @@ impl World {
 fn events_of(transaction: &Transaction) -> String {
     let event = transaction.mutations.iter().rev().find_map(|mutation| match mutation {
         Mutation::Put(_, cells) => cells.text("event"),
-        Mutation::Delete(_) => None,
+        Mutation::Delete(_) | Mutation::DeleteSteps(_) => None,
     });
     event.map_or_else(
         || "[renewal or checkpoint]".to_owned(),

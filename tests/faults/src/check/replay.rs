@@ -34,7 +34,7 @@ impl<'a> Line<'a> {
             "claimed",
             "repaired",
             "begun",
-            "withdrawn",
+            "stopped",
             "done",
             "completed",
             "failed",
@@ -158,10 +158,7 @@ impl Replay {
                 self.steps.insert((version, n), INTENT.to_owned());
                 self.earlier_are_done(version, n)
             }
-            ("withdrawn", Some(RUNNING)) => {
-                let before = self.steps.remove(&(version, n));
-                expect(before.as_deref(), INTENT)
-            }
+            ("stopped", Some(RUNNING)) => self.step(version, n, INTENT, INTENT),
             ("done", Some(RUNNING)) => self.step(version, n, INTENT, DONE),
             ("completed", Some(RUNNING)) => {
                 self.set(version, COMPLETED);
