@@ -155,17 +155,18 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.settle(&mut known).await?;
                 continue;
             }
+            // Before a pause is said to have come too late: a step may have to be run again.
+            if let Action::Begin { version, .. } | Action::Complete { version } = action
+                && self.inherited.remove(&version)
+            {
+                self.recheck(version, &ledger).await?;
+                continue;
+            }
             if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
                 known = obeyed;
                 continue;
             }
             known = match action {
-                Action::Begin { version, .. } | Action::Complete { version }
-                    if self.inherited.remove(&version) =>
-                {
-                    self.recheck(version, &ledger).await?;
-                    known
-                }
                 Action::Begin { version, n } => self.begin(version, n, known, &ledger).await?,
                 Action::Resume { version, n } => self.resume(version, n, known, &ledger).await?,
                 Action::Repair { version } => {
