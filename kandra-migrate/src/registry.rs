@@ -54,7 +54,7 @@ impl Registry {
     /// The migrations by ascending version.
     ///
     /// # Errors
-    /// [`KM0020`](crate::Code::RegistryEmpty) where there is none, [`KM0021`](crate::Code::DuplicateVersion) where two
+    /// [`KM0030`](crate::Code::RegistryEmpty) where there is none, [`KM0031`](crate::Code::DuplicateVersion) where two
     /// have one version.
     pub fn migrations(&self) -> Result<Vec<&'static Migration>, Error> {
         let mut found = self.collect();

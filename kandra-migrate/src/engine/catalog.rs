@@ -1,6 +1,6 @@
 //! The binary's migrations, as the engine sees them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Problem;
 use crate::ledger::{Claim, Ledger, VersionRow, frontier};
@@ -11,6 +11,8 @@ use crate::plan::{Destination, Step, Steps};
 #[derive(Debug)]
 pub struct Catalog {
     entries: BTreeMap<i64, Entry>,
+    /// Versions of the binary above the one that this run goes up to.
+    beyond: BTreeSet<i64>,
 }
 
 /// One migration; its plan is compiled only once it is known to be pending.
@@ -57,13 +59,19 @@ impl Catalog {
     /// Of these migrations, up to and including a version.
     #[must_use]
     pub fn new(migrations: &[&'static Migration], up_to: Option<i64>) -> Self {
-        let wanted = |migration: &&&Migration| up_to.is_none_or(|last| migration.version().get() <= last);
-        let entries = migrations
-            .iter()
-            .filter(wanted)
-            .map(|migration| (migration.version().get(), Entry { migration, steps: None }))
-            .collect();
-        Self { entries }
+        let wanted = |migration: &&Migration| up_to.is_none_or(|last| migration.version().get() <= last);
+        let (wanted, beyond): (Vec<_>, Vec<_>) = migrations.iter().copied().partition(wanted);
+        let entry =
+            |migration: &'static Migration| (migration.version().get(), Entry { migration, steps: None });
+        Self {
+            entries: wanted.into_iter().map(entry).collect(),
+            beyond: beyond.into_iter().map(|migration| migration.version().get()).collect(),
+        }
+    }
+
+    /// Whether the binary has this version, though this run may not go up to it.
+    pub(crate) fn knows(&self, version: i64) -> bool {
+        self.entries.contains_key(&version) || self.beyond.contains(&version)
     }
 
     pub(crate) fn get(&self, version: i64) -> Option<&Entry> {

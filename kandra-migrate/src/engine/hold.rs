@@ -17,11 +17,10 @@ use super::shutdown::Shutdown;
 use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{At, Problem};
-use crate::ledger::{Intent, Ledger, StepState, Transition, VersionState};
+use crate::ledger::{Intent, Ledger, Transition, VersionState};
 use crate::mutant::{Mutant, is_broken};
 use crate::plan::{Step, StepKind};
 use crate::report::MigrationReport;
-use crate::schema::Effect;
 use crate::store::Store;
 
 /// A run that has the lease.
@@ -42,12 +41,12 @@ pub(crate) struct Holder<'a, S, C, X> {
     /// What should be looked at, for the report.
     pub(super) warnings: Vec<String>,
     /// Steps that are recorded as done and whose effect is not there.
-    redo: BTreeSet<(i64, i64)>,
+    pub(super) redo: BTreeSet<(i64, i64)>,
     /// Steps of unknown outcome of which nothing can land any more, and whose effect is not there.
-    quiet: BTreeSet<(i64, i64)>,
+    pub(super) quiet: BTreeSet<(i64, i64)>,
     /// Versions whose recorded steps another run has done, and that were not looked at yet.
-    inherited: BTreeSet<i64>,
-    begun: BTreeMap<i64, Duration>,
+    pub(super) inherited: BTreeSet<i64>,
+    pub(super) begun: BTreeMap<i64, Duration>,
     applied: Vec<MigrationReport>,
 }
 
@@ -156,17 +155,18 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
                 self.settle(&mut known).await?;
                 continue;
             }
+            // Before a pause is said to have come too late: a step may have to be run again.
+            if let Action::Begin { version, .. } | Action::Complete { version } = action
+                && self.inherited.remove(&version)
+            {
+                self.recheck(version, &ledger).await?;
+                continue;
+            }
             if let Some(obeyed) = self.obey(&action, &ledger, &mut known).await? {
                 known = obeyed;
                 continue;
             }
             known = match action {
-                Action::Begin { version, .. } | Action::Complete { version }
-                    if self.inherited.remove(&version) =>
-                {
-                    self.recheck(version, &ledger).await?;
-                    known
-                }
                 Action::Begin { version, n } => self.begin(version, n, known, &ledger).await?,
                 Action::Resume { version, n } => self.resume(version, n, known, &ledger).await?,
                 Action::Repair { version } => {
@@ -189,58 +189,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
     }
 
-    /// Does what an operator has asked for, if that concerns the next action. `Some` where it is to be decided anew.
-    async fn obey(
-        &mut self,
-        action: &Action,
-        ledger: &Ledger,
-        known: &mut Vec<Transition>,
-    ) -> Result<Option<Vec<Transition>>, Halt> {
-        let Some(head) = ledger.head() else { return Ok(None) };
-        match *action {
-            Action::Complete { version } if head.pauses(version) => {
-                // All its steps are done: there is nothing left to pause.
-                let note = format!("pause of {version} came too late");
-                known.extend([Transition::ClearCommand, Transition::Note(note)]);
-                Ok(None)
-            }
-            Action::Begin { version, .. } | Action::Resume { version, .. } | Action::Repair { version }
-                if head.pauses(version) =>
-            {
-                let reason = head.command_text();
-                let write = std::mem::take(known);
-                // What is not begun, or is paused already, stays as it is; the command stays too, until resume.
-                if ledger.version_state(version) != VersionState::Running {
-                    self.release(write).await?;
-                    return Err(Halt::Failed(self.paused(version, reason)));
-                }
-                let n = action.step().unwrap_or_default();
-                Err(self.pause(version, n, reason, write).await)
-            }
-            Action::Blocked { version, .. } if head.resumes(version) => {
-                let mut write = std::mem::take(known);
-                write.extend([Transition::Unpause { version }, Transition::ClearCommand]);
-                self.commit(&write).await?;
-                Ok(Some(Vec::new()))
-            }
-            Action::Begin { version, .. } | Action::Resume { version, .. }
-                if ledger.version_state(version) == VersionState::Queued =>
-            {
-                let left_ms =
-                    head.hold_until.zip(self.lease.server_ms()).map_or(0, |(until, now)| until - now);
-                if left_ms <= 0 {
-                    return Ok(None);
-                }
-                let reason = head.hold_reason.clone().unwrap_or_default();
-                self.release(std::mem::take(known)).await?;
-                let left = Duration::from_millis(u64::try_from(left_ms).unwrap_or_default());
-                Err(Halt::Failed(Problem::OnHold { left, reason }))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    async fn begin(
+    pub(super) async fn begin(
         &mut self,
         version: i64,
         n: i64,
@@ -267,122 +216,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         self.finish(version, n, end).await
     }
 
-    /// Settles a step of unknown outcome, and begins it again if it has to be. The journal names the node that may still
-    /// be at work on it until that is drained, and an operator's command may have arrived meanwhile.
-    async fn resume(
+    pub(super) async fn finish(
         &mut self,
         version: i64,
         n: i64,
-        known: Vec<Transition>,
-        ledger: &Ledger,
+        end: StepEnd,
     ) -> Result<Vec<Transition>, Halt> {
-        if self.quiet.remove(&(version, n)) {
-            return self.begin(version, n, known, ledger).await;
-        }
-        if !known.is_empty() {
-            self.commit(&known).await?;
-        }
-        self.begun.entry(version).or_insert_with(|| self.env.clock.now());
-        self.drain_step(version, n).await?;
-        // Only now: a step that is done again must not meet what was still to land of this one.
-        if self.inherited.remove(&version) {
-            self.recheck(version, ledger).await?;
-            return Ok(Vec::new());
-        }
-        let ended = if is_broken(Mutant::BegunIsDone) {
-            Some(StepEnd::Done)
-        } else {
-            self.quieten(version, n).await?
-        };
-        // Of a step that has failed, only that its effect is there after all ends it; the rest the server says again.
-        let failed = ledger.step_state(version, n) == StepState::Failed;
-        match ended.filter(|end| !failed || matches!(end, StepEnd::Done)) {
-            Some(end) => self.finish(version, n, end).await,
-            None => {
-                self.quiet.insert((version, n));
-                Ok(Vec::new())
-            }
-        }
-    }
-
-    /// Waits until nothing of a step can land any more.
-    async fn drain_step(&mut self, version: i64, n: i64) -> Result<(), Halt> {
-        let row = self.lease.ledger().step(version, n);
-        let earlier = row.and_then(|row| row.coordinator.clone()).map(Coordinator);
-        if !is_broken(Mutant::NoDrainBeforeRerun) {
-            self.drain_data().await?;
-            self.drain_schema(earlier.as_ref()).await?;
-        }
-        Ok(())
-    }
-
-    /// Looks whether the effect of a step, of which nothing can land any more, is there. `None` where it has to be run.
-    async fn quieten(&mut self, version: i64, n: i64) -> Result<Option<StepEnd>, Halt> {
-        let step = self.entry(version).step(n);
-        if step.kind != StepKind::Schema {
-            return Ok(None);
-        }
-        self.unsettled = true;
-        self.settle(&mut Vec::new()).await?;
-        self.look(step).await
-    }
-
-    /// A schema statement whose first sending stayed unknown, and that is refused when it is sent again, may have landed
-    /// late in between: then its effect is there.
-    async fn unless_there(&mut self, step: &Step, end: StepEnd) -> Result<StepEnd, Halt> {
-        if step.kind != StepKind::Schema || !matches!(end, StepEnd::Failed(_)) {
-            return Ok(end);
-        }
-        let seen = self.look(step).await?;
-        Ok(seen.filter(|seen| matches!(seen, StepEnd::Done)).unwrap_or(end))
-    }
-
-    /// How a step ended by what `system_schema` says; `None` where it has to be run.
-    async fn look(&mut self, step: &Step) -> Result<Option<StepEnd>, Halt> {
-        let Some(change) = step.change() else { return Ok(None) };
-        Ok(match self.probe(change).await? {
-            Effect::There | Effect::Grown { .. } => Some(StepEnd::Done),
-            Effect::Absent => None,
-            // What says IF [NOT] EXISTS may be sent again whatever is there.
-            Effect::Unknown { .. } if step.is_repeatable() => None,
-            effect => Some(StepEnd::Pause(format!(
-                "step {} was begun and its outcome is unknown: {effect}",
-                step.number()
-            ))),
-        })
-    }
-
-    /// Looks whether the schema steps that another run has recorded as done are in effect: agreement was not awaited
-    /// between them.
-    async fn recheck(&mut self, version: i64, ledger: &Ledger) -> Result<(), Halt> {
-        self.settle(&mut Vec::new()).await?;
-        let entry = self.entry(version);
-        let mut seen = Vec::new();
-        let done: Vec<_> =
-            ledger.steps_of(version).filter(|row| row.state == StepState::Done).map(|row| row.n).collect();
-        for n in done.into_iter().rev() {
-            let Some(step) = entry.steps().find(n).filter(|step| step.kind == StepKind::Schema) else {
-                continue;
-            };
-            let Some(change) = step.change() else { continue };
-            // An object that a later step has changed again no longer looks as this step left it.
-            if seen.contains(&change.object()) {
-                continue;
-            }
-            seen.push(change.object());
-            if self.probe(change).await? == Effect::Absent {
-                tracing::warn!(
-                    version,
-                    step = n + 1,
-                    "a step recorded as done is not in effect and is run again"
-                );
-                self.redo.insert((version, n));
-            }
-        }
-        Ok(())
-    }
-
-    async fn finish(&mut self, version: i64, n: i64, end: StepEnd) -> Result<Vec<Transition>, Halt> {
         match end {
             StepEnd::Done => {
                 // A task may succeed by a second try while its first may still land.
@@ -443,32 +282,13 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         Ok(known)
     }
 
-    /// Whether the nodes have to agree before this: only the next schema statement to the same node does without.
-    fn needs_agreement(&self, action: &Action) -> bool {
-        match *action {
-            Action::Begin { version, n } => self.entry(version).step(n).kind != StepKind::Schema,
-            Action::Complete { .. } | Action::Release => true,
-            _ => false,
-        }
-    }
-
-    /// Waits until the nodes agree, if a schema statement was sent since they last did. Where they do not, what is
-    /// known is written and the lease is given back.
-    async fn settle(&mut self, known: &mut Vec<Transition>) -> Result<(), Halt> {
-        if !self.unsettled {
-            return Ok(());
-        }
-        let executor = self.executor;
-        let timeout = self.env.settings.agreement_timeout;
-        if let Err(source) = self.renewing(executor.agree(timeout)).await? {
-            self.release(std::mem::take(known)).await?;
-            return Err(Halt::Failed(Problem::no_agreement("after a schema statement", source)));
-        }
-        self.unsettled = false;
-        Ok(())
-    }
-
-    async fn pause(&mut self, version: i64, n: i64, reason: String, mut known: Vec<Transition>) -> Halt {
+    pub(super) async fn pause(
+        &mut self,
+        version: i64,
+        n: i64,
+        reason: String,
+        mut known: Vec<Transition>,
+    ) -> Halt {
         let reason = match self.last_unknown.take() {
             Some(last) => format!("{reason} ({last})"),
             None => reason,
@@ -486,7 +306,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
     }
 
-    async fn release(&mut self, mut known: Vec<Transition>) -> Result<(), Halt> {
+    pub(super) async fn release(&mut self, mut known: Vec<Transition>) -> Result<(), Halt> {
         if !self.lease.is_held() {
             // Nothing was begun, and so nothing was taken.
             return Ok(());
@@ -522,7 +342,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         first.map_or(Journal::None, |entry| Journal::From(entry.version().get()))
     }
 
-    async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
+    pub(super) async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
         let committed = self.lease.commit(transitions).await?;
         let written = match committed {
             Committed::Applied => transitions,
@@ -601,13 +421,13 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         }
     }
 
-    fn paused(&self, version: i64, reason: String) -> Problem {
+    pub(super) fn paused(&self, version: i64, reason: String) -> Problem {
         let entry = self.entry(version);
         let stuck = stuck(self.lease.ledger(), entry);
         Problem::Paused { version: entry.version(), name: entry.name().to_owned(), reason, stuck }
     }
 
-    fn entry(&self, version: i64) -> &'a Entry {
+    pub(super) fn entry(&self, version: i64) -> &'a Entry {
         self.catalog.get(version).expect("decide names versions of the catalog")
     }
 

@@ -10,12 +10,15 @@ mod executor;
 mod halt;
 mod hold;
 mod lease;
+mod obey;
 mod observer;
 mod operator;
 mod patience;
 mod perform;
+#[cfg(feature = "cli")]
 mod preview;
 mod reader;
+mod resume;
 mod settings;
 mod shutdown;
 mod sighting;

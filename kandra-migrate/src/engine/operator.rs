@@ -48,7 +48,9 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         Ok(rows.iter().map(|(key, cells)| Event::from_cells(key.n, cells)).collect())
     }
 
+    #[cfg(feature = "cli")]
     /// What a verb would change, in a sentence each, or why it is refused. Reads only.
+    #[cfg(feature = "cli")]
     pub(crate) async fn preview(&self, verb: &Verb) -> Result<Vec<String>, Problem> {
         let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
         let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());

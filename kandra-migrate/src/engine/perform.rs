@@ -91,7 +91,12 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 timeout,
             };
             let executor = self.executor;
-            match self.renewing(executor.send(statement)).await? {
+            // Where the run ends while it waits for the answer, the statement may still land.
+            let in_flight_before = self.data_in_flight_until;
+            self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
+            let answer = self.renewing(executor.send(statement)).await?;
+            self.data_in_flight_until = in_flight_before;
+            match answer {
                 Ok(()) => return Ok(StepEnd::Done),
                 Err(SendError::Unknown(cause)) => {
                     self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;

@@ -14,6 +14,7 @@ pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, 
             // What is in flight may be repaired by an edit; what is completed may not be edited.
             Some(entry) if row.state == VersionState::Completed => warnings.extend(same(row, entry)?),
             Some(_) => {}
+            None if catalog.knows(row.version) => {}
             None => warnings.extend(unknown(row, catalog)?),
         }
     }
@@ -47,7 +48,7 @@ pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, 
 pub(crate) fn begun_by_another_image(ledger: &Ledger, catalog: &Catalog) -> Option<Problem> {
     let row = ledger.versions().find(|row| {
         !matches!(row.state, VersionState::Completed | VersionState::RollbackCompleted)
-            && catalog.get(row.version).is_none()
+            && !catalog.knows(row.version)
     })?;
     Some(Problem::UnknownInFlight {
         version: row.version,
@@ -60,7 +61,7 @@ pub(crate) fn begun_by_another_image(ledger: &Ledger, catalog: &Catalog) -> Opti
 /// A version that has failed, left its journal, and is gone from the code.
 fn gone(ledger: &Ledger, catalog: &Catalog) -> Option<String> {
     let head = ledger.head().filter(|head| head.active_state.as_deref() == Some(FAILED))?;
-    let version = head.active_version.filter(|version| catalog.get(*version).is_none())?;
+    let version = head.active_version.filter(|version| !catalog.knows(*version))?;
     Some(format!(
         "version {version} has failed, is unknown to this binary, and what its steps have done is still there: say abandon \
          once that is taken back"

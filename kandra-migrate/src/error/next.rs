@@ -30,7 +30,7 @@ pub(crate) enum SerialLevel {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Idiom<'a> {
     Library,
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a command line speaks so"))]
+    #[cfg_attr(not(any(feature = "cli", test)), expect(dead_code, reason = "only a command line speaks so"))]
     CommandLine(&'a str),
 }
 

@@ -245,6 +245,7 @@ impl Problem {
     }
 
     /// What to do, and which verb does it, next.
+    #[expect(clippy::too_many_lines, reason = "one arm a problem, side by side, reads best")]
     pub(crate) fn next(&self) -> Next {
         match self {
             Self::Unreachable { .. } => Next::new(

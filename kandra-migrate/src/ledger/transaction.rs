@@ -245,7 +245,7 @@ impl Draft<'_> {
                 (row.attempts, row.failures, row.checksum) = (0, 0, None);
                 self.go_on(head, *version)?;
             }
-            Transition::Abandon { version } => self.abandon(*version)?,
+            Transition::Abandon { version } => self.abandon(head, *version)?,
             Transition::Restamp { version, name, checksum } => {
                 let row = self.version(*version, VersionState::Completed)?;
                 row.name.clone_from(name);
@@ -320,10 +320,12 @@ impl Draft<'_> {
             self.version(version, VersionState::Running)?.error = None;
         }
         activate(head, version, self.next.version_state(version).name());
+        forget_command(head, version);
         Ok(())
     }
 
-    fn abandon(&mut self, version: i64) -> Result<(), IllegalTransition> {
+    fn abandon(&mut self, head: &mut Head, version: i64) -> Result<(), IllegalTransition> {
+        forget_command(head, version);
         if self.next.version(version).is_some() {
             self.version(version, VersionState::Queued)?;
             self.next.versions.remove(&version);
@@ -434,6 +436,13 @@ fn cells(ledger: &Ledger, key: Key) -> Option<Cells> {
 fn activate(head: &mut Head, version: i64, state: &str) {
     head.active_version = Some(version);
     head.active_state = Some(state.to_owned());
+}
+
+/// A command for a version that an operator has decided about otherwise is void.
+fn forget_command(head: &mut Head, version: i64) {
+    if head.cmd_version == Some(version) {
+        clear_command(head);
+    }
 }
 
 fn clear_command(head: &mut Head) {

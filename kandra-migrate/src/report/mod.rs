@@ -106,6 +106,7 @@ pub(crate) fn human(duration: Duration) -> String {
 }
 
 /// A time as people write it, to the second: `2026-11-30 11:52:08Z`.
+#[cfg(feature = "cli")]
 pub(crate) fn utc(ms: i64) -> String {
     const SECONDS_OF_DAY: i64 = 24 * 60 * 60;
     let seconds = ms.div_euclid(1000);
@@ -125,7 +126,7 @@ pub(crate) fn utc(ms: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{human, utc};
+    use super::human;
     use std::time::Duration;
 
     #[test]
@@ -143,6 +144,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "cli")]
     #[test]
     fn times_are_of_the_gregorian_calendar() {
         for (seconds, text) in [
@@ -153,7 +155,7 @@ mod tests {
             (1_709_251_200, "2024-03-01 00:00:00Z"),
             (4_102_444_800, "2100-01-01 00:00:00Z"),
         ] {
-            assert_eq!(utc(seconds * 1000 + 999), text);
+            assert_eq!(super::utc(seconds * 1000 + 999), text);
         }
     }
 }

@@ -17,7 +17,7 @@ mod edited {
     use kandra_migrate::migration;
 
     #[migration(version = 1)]
-    pub mod create_users {
+    pub(crate) mod create_users {
         use kandra_migrate::prelude::*;
         fn up() -> impl IntoPlan {
             cql("CREATE TABLE ${keyspace}.users (id bigint PRIMARY KEY, name text, mail text)")
@@ -25,7 +25,7 @@ mod edited {
     }
 
     #[migration(version = 2)]
-    pub mod charge_fees {
+    pub(crate) mod charge_fees {
         use kandra_migrate::prelude::*;
         fn up() -> impl IntoPlan {
             [cql("CREATE TABLE ${keyspace}.fees (id uuid PRIMARY KEY)"), code("charge", charge).once()]
@@ -93,7 +93,7 @@ mod count_and_block {
     }
     async fn count(_: TaskContext) -> TaskResult {
         std::fs::write(std::env::var("SHOP_STARTED")?, "")?;
-        std::thread::sleep(std::time::Duration::from_secs(600));
+        std::thread::sleep(std::time::Duration::from_mins(10));
         Ok(())
     }
 }

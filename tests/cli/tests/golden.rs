@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 /// Compares, or writes the file where `KANDRA_BLESS` is set.
-pub fn assert(name: &str, text: &str) {
+pub(crate) fn assert(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(name);
     if std::env::var_os("KANDRA_BLESS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -23,7 +23,7 @@ pub fn assert(name: &str, text: &str) {
 }
 
 /// The text without what differs between two runs.
-pub fn normalised(text: &str, keyspace: &str) -> String {
+pub(crate) fn normalised(text: &str, keyspace: &str) -> String {
     static VOLATILE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         [
             (r"cassandra://[^\s/]+/", "cassandra://HOSTS/"),

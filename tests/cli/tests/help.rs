@@ -1,5 +1,6 @@
 //! Help and usage errors, which need no database.
 
+use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
 use crate::golden;
@@ -45,7 +46,7 @@ fn each_verb_has_a_help() {
         assert_eq!((help.exit, help.stderr.as_str()), (0, ""), "{verb}");
         // The options that all of them have are in the help of the whole.
         let own = help.stdout.split("\nConnection:\n").next().unwrap();
-        all.push_str(&format!("$ shop {verb} --help\n{own}\n"));
+        writeln!(all, "$ shop {verb} --help\n{own}").unwrap();
     }
     golden::assert("help_of_verbs.txt", &all);
 }
@@ -68,7 +69,7 @@ fn what_is_not_understood_exits_with_2_and_needs_no_database() {
         let printed = run(SHOP, arguments);
         assert_eq!((printed.exit, printed.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(!printed.stderr.contains("secret"), "{}", printed.stderr);
-        all.push_str(&format!("$ shop {}\n{}\n", arguments.join(" "), printed.stderr));
+        writeln!(all, "$ shop {}\n{}", arguments.join(" "), printed.stderr).unwrap();
     }
     golden::assert("usage_errors.txt", &all);
 }

@@ -1,6 +1,7 @@
 //! A shop with a keyspace of its own, whose operator types commands.
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -12,17 +13,17 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::golden;
 
-pub const SHOP: &str = env!("CARGO_BIN_EXE_shop");
-pub const EXAMPLE: &str = env!("CARGO_BIN_EXE_embedded-cli");
+pub(crate) const SHOP: &str = env!("CARGO_BIN_EXE_shop");
+pub(crate) const EXAMPLE: &str = env!("CARGO_BIN_EXE_embedded-cli");
 
-const REPLICATION: &str = "{'class': 'NetworkTopologyStrategy', 'replication_factor': 1}";
+const REPLICATION: &str = "{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}";
 
 /// Longer than anything that a test waits for takes.
 const WAIT_SECS_MAX: u64 = 120;
 
 /// A shop, and what was typed and printed.
-pub struct Shop {
-    pub keyspace: String,
+pub(crate) struct Shop {
+    pub(crate) keyspace: String,
     binary: &'static str,
     url: String,
     migrations: &'static str,
@@ -31,16 +32,16 @@ pub struct Shop {
 }
 
 /// What a command printed and returned.
-pub struct Printed {
-    pub stdout: String,
-    pub stderr: String,
-    pub exit: i32,
+pub(crate) struct Printed {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) exit: i32,
 }
 
 impl Shop {
     /// Without a keyspace: nothing was run.
-    pub fn new(binary: &'static str) -> Self {
-        let hosts = cassandra::database(1).expect("a database to test with").contact_points().join(",");
+    pub(crate) fn new(binary: &'static str) -> Self {
+        let hosts = cassandra::database(3).expect("a database to test with").contact_points().join(",");
         let keyspace = cassandra::fresh_keyspace_name("cli");
         Self {
             url: format!("cassandra://{hosts}/{keyspace}"),
@@ -53,7 +54,7 @@ impl Shop {
     }
 
     /// With these migrations applied.
-    pub fn open(migrations: &'static str) -> Self {
+    pub(crate) fn open(migrations: &'static str) -> Self {
         let mut shop = Self::new(SHOP);
         shop.deploy(migrations);
         shop.expect(0, &["run", "--create-keyspace", REPLICATION]);
@@ -61,17 +62,17 @@ impl Shop {
     }
 
     /// From now on, the binary has these migrations.
-    pub fn deploy(&mut self, migrations: &'static str) {
+    pub(crate) fn deploy(&mut self, migrations: &'static str) {
         self.migrations = migrations;
     }
 
     /// Whether code tasks fail from now on.
-    pub fn fails(&mut self, fails: bool) {
+    pub(crate) fn fails(&mut self, fails: bool) {
         self.fails = fails;
     }
 
     /// A command that is not started yet.
-    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("KANDRA_")) {
             command.env_remove(name);
@@ -85,7 +86,7 @@ impl Shop {
     }
 
     /// Types a command.
-    pub fn run(&mut self, arguments: &[&str]) -> Printed {
+    pub(crate) fn run(&mut self, arguments: &[&str]) -> Printed {
         let output = self.command(self.binary).args(arguments).output().expect("the binary starts");
         let name = if self.binary == SHOP { "shop" } else { "embedded-cli" };
         let quoted = |argument: &&str| {
@@ -96,20 +97,20 @@ impl Shop {
     }
 
     /// Types a command that an error has named, in a shell.
-    pub fn run_line(&mut self, line: &str) -> Printed {
+    pub(crate) fn run_line(&mut self, line: &str) -> Printed {
         let output = self.command("sh").args(["-c", line]).output().expect("sh starts");
         self.note(line, &output)
     }
 
     /// Types a command and expects this exit code.
-    pub fn expect(&mut self, exit: i32, arguments: &[&str]) -> Printed {
+    pub(crate) fn expect(&mut self, exit: i32, arguments: &[&str]) -> Printed {
         let printed = self.run(arguments);
         assert_eq!(printed.exit, exit, "{arguments:?}\n{}", self.transcript);
         printed
     }
 
     /// Follows the next step that an error names for this case, and expects that command to work.
-    pub fn follow(&mut self, error: &Printed, case: &str) -> Printed {
+    pub(crate) fn follow(&mut self, error: &Printed, case: &str) -> Printed {
         let line = error.way(case);
         let printed = self.run_line(&line);
         assert_eq!(printed.exit, 0, "{line}\n{}", self.transcript);
@@ -117,23 +118,23 @@ impl Shop {
     }
 
     /// Compares everything that was typed and printed so far.
-    pub fn assert_transcript(&self, name: &str) {
+    pub(crate) fn assert_transcript(&self, name: &str) {
         golden::assert(name, &golden::normalised(&self.transcript, &self.keyspace));
     }
 
     fn note(&mut self, typed: &str, output: &Output) -> Printed {
         let printed = Printed::of(output);
-        self.transcript.push_str(&format!("$ {typed}\n{}", printed.stdout));
+        write!(self.transcript, "$ {typed}\n{}", printed.stdout).unwrap();
         if !printed.stderr.is_empty() {
-            self.transcript.push_str(&format!("-- stderr\n{}", printed.stderr));
+            write!(self.transcript, "-- stderr\n{}", printed.stderr).unwrap();
         }
-        self.transcript.push_str(&format!("-- exit {}\n\n", printed.exit));
+        writeln!(self.transcript, "-- exit {}\n", printed.exit).unwrap();
         printed
     }
 }
 
 impl Printed {
-    pub fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             stdout: String::from_utf8(output.stdout.clone()).unwrap(),
             stderr: String::from_utf8(output.stderr.clone()).unwrap(),
@@ -142,7 +143,7 @@ impl Printed {
     }
 
     /// The command that the error names for this case.
-    pub fn way(&self, case: &str) -> String {
+    pub(crate) fn way(&self, case: &str) -> String {
         let start = format!("  {case}:");
         let line = self.stderr.lines().find_map(|line| line.strip_prefix(&start));
         line.unwrap_or_else(|| panic!("no way for `{case}` in:\n{}", self.stderr)).trim().to_owned()
@@ -150,7 +151,7 @@ impl Printed {
 }
 
 /// A process that takes its time, with the files by which its task is watched and let go on.
-pub struct AtWork {
+pub(crate) struct AtWork {
     child: Child,
     stdout: Reading,
     stderr: Reading,
@@ -165,14 +166,14 @@ struct Reading {
 
 impl AtWork {
     /// Starts a run, and waits until its task is at work.
-    pub fn start(shop: &Shop, arguments: &[&str]) -> Self {
+    pub(crate) fn start(shop: &Shop, arguments: &[&str]) -> Self {
         let at_work = Self::spawn(shop, arguments);
         wait_until("the task is at work", || at_work.folder.join("started").exists());
         at_work
     }
 
     /// Starts a command.
-    pub fn spawn(shop: &Shop, arguments: &[&str]) -> Self {
+    pub(crate) fn spawn(shop: &Shop, arguments: &[&str]) -> Self {
         let folder = std::env::temp_dir().join(&shop.keyspace);
         std::fs::create_dir_all(&folder).unwrap();
         let mut command = shop.command(SHOP);
@@ -185,21 +186,21 @@ impl AtWork {
     }
 
     /// Lets the task end.
-    pub fn open_gate(&self) {
+    pub(crate) fn open_gate(&self) {
         std::fs::write(self.folder.join("gate"), "").unwrap();
     }
 
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("the process is there");
     }
 
     /// Waits until it has said this.
-    pub fn await_stderr(&self, text: &str) {
+    pub(crate) fn await_stderr(&self, text: &str) {
         wait_until(text, || self.stderr.text.lock().unwrap().contains(text));
     }
 
     /// What it printed and returned, once it has ended.
-    pub fn wait(mut self) -> Printed {
+    pub(crate) fn wait(mut self) -> Printed {
         wait_until("the process ends", || self.child.try_wait().unwrap().is_some());
         std::fs::remove_dir_all(&self.folder).unwrap();
         let exit = self.child.wait().unwrap().code().expect("an exit code");

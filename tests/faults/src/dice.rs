@@ -2,23 +2,23 @@
 
 /// A sequence of choices that is the same for the same seed.
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
     /// The sequence of one number of the list.
     #[must_use]
-    pub fn new(seed: u64, number: u64) -> Self {
+    pub(crate) fn new(seed: u64, number: u64) -> Self {
         Self(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// A number from 0 up to, not including, `limit`; 0 where that is none.
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         // The remainder is a little uneven, which no test minds.
         usize::try_from(self.bits() % u64::try_from(limit.max(1)).unwrap_or(u64::MAX)).unwrap_or_default()
     }
 
     /// So many of these, in their order; all where there are fewer.
-    pub fn some<T: Clone>(&mut self, of: &[T], count: usize) -> Vec<T> {
+    pub(crate) fn some<T: Clone>(&mut self, of: &[T], count: usize) -> Vec<T> {
         let mut left: Vec<_> = (0..of.len()).collect();
         while left.len() > count {
             left.remove(self.below(left.len()));

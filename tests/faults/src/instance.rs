@@ -151,7 +151,7 @@ async fn line() {
 }
 
 /// A session through these addresses.
-pub async fn session(nodes: &[(SocketAddr, SocketAddr)]) -> Result<Arc<Session>> {
+pub(crate) async fn session(nodes: &[(SocketAddr, SocketAddr)]) -> Result<Arc<Session>> {
     let routes: HashMap<_, _> = nodes.iter().copied().collect();
     let mut attempts = 0;
     loop {

@@ -12,7 +12,7 @@ use crate::trouble::{Result, Trouble, within};
 
 /// A process that runs an instance. It is killed when this value is dropped.
 #[derive(Debug)]
-pub struct Process {
+pub(crate) struct Process {
     name: String,
     child: Child,
     input: Option<ChildStdin>,
@@ -43,40 +43,40 @@ impl Process {
     }
 
     /// `kill -9`.
-    pub fn kill(&self) -> Result<()> {
+    pub(crate) fn kill(&self) -> Result<()> {
         self.signal(Signal::KILL)
     }
 
     /// SIGSTOP: it stands still, wherever it is.
-    pub fn stop(&self) -> Result<()> {
+    pub(crate) fn stop(&self) -> Result<()> {
         self.signal(Signal::STOP)
     }
 
     /// SIGCONT: it goes on and does not know that time has passed.
-    pub fn resume(&self) -> Result<()> {
+    pub(crate) fn resume(&self) -> Result<()> {
         self.signal(Signal::CONT)
     }
 
     /// SIGTERM: it is asked to stop.
-    pub fn terminate(&self) -> Result<()> {
+    pub(crate) fn terminate(&self) -> Result<()> {
         self.signal(Signal::TERM)
     }
 
     /// Makes it drop its run and begin another.
-    pub async fn drop_run(&mut self) -> Result<()> {
+    pub(crate) async fn drop_run(&mut self) -> Result<()> {
         let Some(input) = &mut self.input else { return Ok(()) };
         let sent = input.write_all(b"\n").await;
         sent.map_err(|source| Trouble::Io { what: format!("tell {} to drop its run", self.name), source })
     }
 
     /// Ends when it has ended by itself.
-    pub async fn gone(&mut self) {
+    pub(crate) async fn gone(&mut self) {
         // A wait that fails is one for a process that is not there.
         let _ = self.child.wait().await;
     }
 
     /// Waits until it has ended: how its runs did. One that was killed before has none.
-    pub async fn ended(mut self, secs: u64) -> Result<Vec<Ended>> {
+    pub(crate) async fn ended(mut self, secs: u64) -> Result<Vec<Ended>> {
         let what = format!("the end of {}", self.name);
         let status = within(secs, &what, self.child.wait()).await?;
         status.map_err(|source| Trouble::Io { what, source })?;

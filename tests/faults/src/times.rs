@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 /// How long a lease outlives its holder.
-pub const LEASE: Duration = Duration::from_secs(8);
+pub(crate) const LEASE: Duration = Duration::from_secs(8);
 /// How often it is renewed.
-pub const HEARTBEAT: Duration = Duration::from_secs(2);
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(2);
 /// When a statement's outcome counts as unknown.
-pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Until an instance that only waits for takeovers and drains must have ended.
-pub const END_SECS_MAX: u64 = 600;
+pub(crate) const END_SECS_MAX: u64 = 600;
 /// Until a request that a test waits for must have come.
-pub const REACH_SECS_MAX: u64 = 240;
+pub(crate) const REACH_SECS_MAX: u64 = 240;

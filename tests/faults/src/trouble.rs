@@ -56,7 +56,11 @@ impl Trouble {
 }
 
 /// Waits for something, at most so long.
-pub async fn within<T>(secs: u64, what: impl Into<String>, wait: impl Future<Output = T>) -> Result<T> {
+pub(crate) async fn within<T>(
+    secs: u64,
+    what: impl Into<String>,
+    wait: impl Future<Output = T>,
+) -> Result<T> {
     tokio::time::timeout(std::time::Duration::from_secs(secs), wait)
         .await
         .map_err(|_| Trouble::Late { what: what.into(), secs })

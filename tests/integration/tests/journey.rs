@@ -90,7 +90,8 @@ async fn plan_verify_and_status_write_nothing() {
     assert_eq!(plan.iter().map(|one| one.version.get()).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(keyspace.runner(&MIGRATIONS).verify().await.unwrap().pending.len(), 2);
     let status = keyspace.runner(&MIGRATIONS).status().await.unwrap();
-    let completed: Vec<_> = status.migrations.iter().map(|one| one.is_completed()).collect();
+    let completed: Vec<_> =
+        status.migrations.iter().map(kandra_migrate::MigrationStatus::is_completed).collect();
     assert_eq!(completed, [true, true, false, false], "{status}");
     assert_eq!(relay.writes(), [""; 0]);
     assert_eq!(keyspace.snapshot().await, half);

@@ -49,7 +49,7 @@ async fn refused(migration: &'static Migration, code: Code) -> Error {
     let text = error.to_string();
     assert!(text.starts_with(code.as_str()), "{text}");
     assert!(text.contains("version 2 ") && text.contains("tests/refused.rs:"), "{text}");
-    assert_eq!(error.version().map(|version| version.get()), Some(2));
+    assert_eq!(error.version().map(kandra_migrate::Version::get), Some(2));
     error
 }
 

@@ -115,7 +115,7 @@ async fn fails(migration: &'static Migration) -> (Keyspace, Registry, Error) {
     keyspace.runner(&Registry::of([&create_executions::MIGRATION])).run().await.unwrap();
     let registry = Registry::of([&create_executions::MIGRATION, migration]);
     let error = keyspace.runner(&registry).run().await.unwrap_err();
-    assert_eq!(error.version().map(|version| version.get()), Some(2));
+    assert_eq!(error.version().map(kandra_migrate::Version::get), Some(2));
     (keyspace, registry, error)
 }
 

@@ -229,7 +229,8 @@ impl World {
         let soon = self.latency();
         if self.strikes(self.scenario.rates.statement_delayed) {
             self.count(Seen::StatementDelayed);
-            let late = self.random.below(self.scenario.data_lands_within);
+            let latest = self.scenario.data_lands_within;
+            let late = *self.random.pick(&[latest / 4, latest / 2, latest]);
             self.after(late, move |world| world.land(statement));
             self.give_statement_up_soon(timeout, to);
         } else if self.strikes(self.scenario.rates.statement_lost) {

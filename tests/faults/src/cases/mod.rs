@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::trouble::Result;
 use crate::world::World;
 
-pub use tally::Tally;
+pub(crate) use tally::Tally;
 
 /// How much of a number is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,7 @@ type Running = Pin<Box<dyn Future<Output = Result<Tally>> + Send>>;
 
 /// One number of the list.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "the list's word for it")]
 pub struct Number {
     /// Its number there.
     pub number: u8,

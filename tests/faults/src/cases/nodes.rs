@@ -70,7 +70,7 @@ pub(super) async fn recreated(world: Arc<World>, _: Extent) -> Result<Tally> {
     let ids_before = old.record().await?.tables;
     world.node(DOWN, |node| node.kill())?;
     let keyspace = old.keyspace.clone();
-    old.end().await?;
+    world.schema(&format!("DROP KEYSPACE {keyspace}")).await?;
     let new = Scene::in_keyspace(&world, keyspace).await?;
     wrong.extend(new.finish(Image::Base).await?);
     new.write_item(8, "of the new keyspace").await?;

@@ -85,20 +85,24 @@ async fn verbs(world: &Arc<World>) -> Result<Vec<String>> {
     wrong.extend(refused(&scene).await?);
     control().resume("today after all").await?;
     wrong.extend(scene.finish(Image::Base).await?);
-    control().restamp(1, "reformatted").await?;
+    // It has that checksum already.
+    match control().restamp(1, "reformatted").await {
+        Err(error) if error.code() == Code::VerbRefused => {}
+        other => wrong.push(format!("a restamp without an edit: {other:?}")),
+    }
     let status = scene.runner(&registry, "operator").status().await?;
     if let Some(open) = status.migrations.iter().find(|migration| !migration.is_completed()) {
         wrong.push(format!("version {} is {}", open.version, open.state));
     }
     let events = control().events(100).await?;
-    for verb in ["baselined 1", "pause asked for 2", "resume asked for", "hold until", "restamped 1"] {
+    for verb in ["baselined 1", "pause asked for 2", "resume asked for", "hold until"] {
         let is_there = |line: &String| line.starts_with(verb);
         if !events.iter().any(|event| event.transitions.iter().any(is_there)) {
             wrong.push(format!("no event says `{verb}`"));
         }
     }
     // What was baselined has no steps to be held against the plan's.
-    scene.end().await?;
+    scene.end().await;
     Ok(wrong)
 }
 

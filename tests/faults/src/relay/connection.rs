@@ -33,8 +33,12 @@ enum Pending {
     Prepared(String),
     /// It is not passed on; this is sent then.
     Then(Frame),
-    /// It is that to a request that was held. The sender keeps the connection to the node open until then.
-    Late(Gate, mpsc::Sender<Outgoing>),
+    /// It is that to a request that was held.
+    Late {
+        gate: Gate,
+        #[expect(dead_code, reason = "keeps the connection to the node open until the answer is there")]
+        open: mpsc::Sender<Outgoing>,
+    },
 }
 
 struct Link {
@@ -137,7 +141,7 @@ impl Link {
         to_node: mpsc::Sender<Outgoing>,
     ) {
         if gate.wait(request).await == Verdict::Pass {
-            self.expect(frame.stream(), Pending::Late(gate, to_node.clone()));
+            self.expect(frame.stream(), Pending::Late { gate, open: to_node.clone() });
             // A node that is gone gets nothing.
             let _ = to_node.send((self.due(), frame)).await;
         }
@@ -180,7 +184,7 @@ impl Link {
                     }
                     continue;
                 }
-                Some(Pending::Late(gate, _)) => {
+                Some(Pending::Late { gate, .. }) => {
                     gate.note_answer();
                     frame
                 }
