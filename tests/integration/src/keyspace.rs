@@ -7,8 +7,10 @@ use cassandra::fresh_keyspace_name;
 use kandra_migrate::{Registry, Runner};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
+use scylla::cluster::Node;
 use scylla::deserialize::row::DeserializeRow;
 use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancingPolicy};
+use scylla::statement::Consistency;
 use scylla::statement::unprepared::Statement;
 use scylla::value::Counter;
 
@@ -97,10 +99,10 @@ impl Keyspace {
         rows.map(|row| row.expect("a row")).collect()
     }
 
-    /// The values of a `SELECT` of one text, asked of each node apart, with `ks.` for the keyspace.
+    /// The values of a `SELECT` of one column, asked of each node apart, with `ks.` for the keyspace.
     ///
     /// # Panics
-    /// Where one does not answer.
+    /// Where one does not come to answer.
     pub async fn of_each_node<T>(&self, cql: &str) -> Vec<Vec<T>>
     where
         (T,): for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
@@ -108,15 +110,22 @@ impl Keyspace {
         let state = self.session.get_cluster_state();
         let mut answers = Vec::new();
         for node in state.get_nodes_info() {
-            let mut statement = Statement::new(self.text(cql));
-            let target = NodeIdentifier::Node(Arc::clone(node));
-            statement.set_load_balancing_policy(Some(SingleTargetLoadBalancingPolicy::new(target, None)));
-            statement.set_consistency(scylla::statement::Consistency::One);
-            let result = self.session.query_unpaged(statement, ()).await.expect("an answer");
-            let rows = result.into_rows_result().expect("rows");
-            answers.push(rows.rows::<(T,)>().expect("a value").map(|row| row.expect("a row").0).collect());
+            // One that was down is connected to again after a while.
+            answers.push(eventually("each node answers", || self.of_node(cql, node)).await);
         }
         answers
+    }
+
+    async fn of_node<T>(&self, cql: &str, node: &Arc<Node>) -> Option<Vec<T>>
+    where
+        (T,): for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
+    {
+        let mut statement = Statement::new(self.text(cql));
+        let target = NodeIdentifier::Node(Arc::clone(node));
+        statement.set_load_balancing_policy(Some(SingleTargetLoadBalancingPolicy::new(target, None)));
+        statement.set_consistency(Consistency::One);
+        let result = self.session.query_unpaged(statement, ()).await.ok()?.into_rows_result().ok()?;
+        result.rows::<(T,)>().ok()?.map(|row| row.map(|(value,)| value)).collect::<Result<_, _>>().ok()
     }
 
     /// On which attempts a step was executed that records it.
