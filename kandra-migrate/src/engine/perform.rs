@@ -107,6 +107,12 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                     let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
                     self.renewing(clock.sleep(pause)).await?;
                 }
+                // It was not sent. Another node gets it, once it is settled that nothing is there.
+                Err(SendError::Passing(cause))
+                    if step.repeat != Repeat::Once && self.is_gone(coordinator.as_ref()) =>
+                {
+                    return Ok(StepEnd::Unknown(cause.to_string()));
+                }
                 Err(SendError::Refused(source) | SendError::Passing(source)) => {
                     let cql = Some(crate::cql::mask(text));
                     return Ok(StepEnd::Failed(Problem::StepFailed {
@@ -117,6 +123,11 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 }
             }
         }
+    }
+
+    /// Whether schema statements no longer go to this node.
+    fn is_gone(&self, coordinator: Option<&Coordinator>) -> bool {
+        coordinator.is_some() && self.executor.coordinator().as_ref() != coordinator
     }
 
     /// Of the claim, so that a rollback or a failure, after which there is another claim, gives another id: one that
