@@ -19,6 +19,10 @@
 //! No verb changes anything by default. What a verb finds goes to stdout, as text or, with `--format json`, as one JSON
 //! document with `schema_version`; everything else goes to stderr.
 //!
+//! In such a document, `command` is the verb, `ok` whether the exit code is 0, and `error`, if there is one, has `code`,
+//! `message`, `version`, `retryable`, `next` and the `next_commands` of that text. Fields may be added; none is renamed or
+//! removed without a new `schema_version`.
+//!
 //! # Exit codes
 //! | code | meaning |
 //! |---|---|

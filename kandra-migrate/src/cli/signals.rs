@@ -1,6 +1,6 @@
 //! Ctrl-C, and the signal that orchestrators send.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -41,6 +41,10 @@ impl Signals {
                     let is_first = sender.send_replace(Some(exit)).is_none();
                     if !(is_first && graceful.load(Ordering::SeqCst)) {
                         std::process::exit(i32::from(exit));
+                    }
+                    if io::stderr().is_terminal() {
+                        // After what is on the line already: the progress, and the ^C.
+                        say("");
                     }
                     say(
                         "stopping once the step under way allows it; a second signal stops at once, and the lease then lapses by itself"
