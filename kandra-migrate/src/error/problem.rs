@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::Code;
 use super::next::{Call, Next, SerialLevel};
+use crate::cql::quote;
 use crate::ledger::{IllegalTransition, LedgerError, VersionState};
 use crate::migration::Version;
 use crate::report::human;
@@ -260,7 +261,8 @@ impl Problem {
                 "GRANT the missing permission (CREATE, ALTER, DROP, SELECT and MODIFY on the keyspace) to the session's user",
             ),
             Self::KeyspaceMissing { keyspace } => Next::new(format!(
-                "if {keyspace} is the right name, create that keyspace, or let the run do so, with the replication that you need",
+                "if {keyspace} is the right name, create that keyspace, or let the run do so, with the replication that you need. CREATE KEYSPACE {} WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}};",
+                quote(keyspace)
             ))
             .way("as an example", Call::RunCreatingKeyspace),
             Self::LedgerShape { .. } => Next::new("rename or drop that table, if it is not needed"),

@@ -140,7 +140,10 @@ async fn a_missing_keyspace_is_created_only_on_request() {
     let error = missing.runner(&MIGRATIONS).run().await.unwrap_err();
     assert_eq!(error.code(), Code::KeyspaceMissing, "{error}");
     let explained = error.explain();
-    assert!(explained.contains(&format!("CREATE KEYSPACE {} WITH", missing.name)), "{explained}");
+    assert!(
+        explained.contains(&format!("CREATE KEYSPACE \"{}\" WITH replication", missing.name)),
+        "{explained}"
+    );
     for reads in ["plan", "verify", "status"] {
         let runner = missing.runner(&MIGRATIONS);
         let error = match reads {
