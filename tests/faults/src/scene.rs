@@ -186,6 +186,6 @@ impl Scene {
 
     /// Drops the keyspace, to have room for others. A node that has just come back may refuse that, and then it stays.
     pub async fn end(self) {
-        let _ = self.world.schema(&format!("DROP KEYSPACE {}", self.keyspace)).await;
+        let _ = self.world.schema(&format!("DROP KEYSPACE IF EXISTS {}", self.keyspace)).await;
     }
 }
