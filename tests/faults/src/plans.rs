@@ -2,8 +2,6 @@
 //!
 //! Code tasks write a row for each execution into `faults.effects`, a table that the tests make in a keyspace of theirs.
 
-#![expect(unused, reason = "the macro's modules are used through the registries")]
-
 use kandra_migrate::{Migration, Registry, migration};
 
 use crate::check::{Effect, Spec, StepSpec, VersionSpec};

@@ -110,11 +110,9 @@ impl Scene {
                 return Ok(Vec::new());
             }
             last = ended.text;
-            if ended.code.as_deref() == Some(kandra_migrate::Code::Paused.as_str()) {
-                match self.decide(image).await? {
-                    true => {}
-                    false => break,
-                }
+            let is_paused = ended.code.as_deref() == Some(kandra_migrate::Code::Paused.as_str());
+            if is_paused && !self.decide(image).await? {
+                break;
             }
         }
         Ok(vec![format!("it does not finish: {last}")])
@@ -156,6 +154,13 @@ impl Scene {
         sent.map_err(|error| Trouble::database(text, error))?;
         self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(id, name.to_owned());
         Ok(())
+    }
+
+    /// Forgets what code tasks have done here so far.
+    pub async fn forget_executions(&self) -> Result<()> {
+        let text = "DELETE FROM faults.effects WHERE scene = ?";
+        let sent = self.world.session.query_unpaged(text, (&self.keyspace,)).await;
+        sent.map(drop).map_err(|error| Trouble::database(text, error))
     }
 
     /// The ledger and the effects as they are.

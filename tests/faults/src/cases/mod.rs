@@ -42,7 +42,7 @@ type Running = Pin<Box<dyn Future<Output = Result<Tally>> + Send>>;
 #[derive(Clone, Copy)]
 pub struct Number {
     /// Its number there.
-    pub number: u8,
+    pub id: u8,
     /// What is done.
     pub title: &'static str,
     /// What it needs.
@@ -63,7 +63,7 @@ macro_rules! numbers {
     ($($number:literal $needs:ident $short:literal $title:literal $module:ident::$function:ident,)*) => {
         /// All numbers that can be made on real nodes.
         pub const NUMBERS: &[Number] = &[$(Number {
-            number: $number,
+            id: $number,
             title: $title,
             needs: Needs::$needs,
             is_short: $short,

@@ -69,6 +69,7 @@ pub(super) async fn recreated(world: Arc<World>, _: Extent) -> Result<Tally> {
     old.write_item(7, "of the old keyspace").await?;
     let ids_before = old.record().await?.tables;
     world.node(DOWN, |node| node.kill())?;
+    old.forget_executions().await?;
     let keyspace = old.keyspace.clone();
     world.schema(&format!("DROP KEYSPACE IF EXISTS {keyspace}")).await?;
     let new = Scene::in_keyspace(&world, keyspace).await?;

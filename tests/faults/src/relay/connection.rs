@@ -180,8 +180,9 @@ impl Link {
                     }
                     continue;
                 }
-                Some(Pending::Late(gate, _)) => {
+                Some(Pending::Late(gate, kept_open)) => {
                     gate.note_answer();
+                    drop(kept_open);
                     frame
                 }
             };

@@ -97,6 +97,7 @@ impl Lane {
     }
 
     /// Counts from now on.
+    #[must_use]
     pub fn count(&self, pattern: Pattern) -> Counter {
         let counter = Counter::default();
         lock(&self.shared.counters).push((pattern, counter.clone()));
