@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use crate::clock::Dice;
 
-/// Pauses that double from `first` to `longest`, each with up to half of it as jitter.
+/// Pauses that grow from `first` to `longest`, each by up to half of it longer or shorter.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     next: Duration,
     longest: Duration,
+    growth_percent: u32,
 }
 
 impl Backoff {
     pub(crate) const fn new(first: Duration, longest: Duration) -> Self {
-        Self { next: first, longest }
+        Self { next: first, longest, growth_percent: 100 }
     }
 
     /// Between re-issues of a conditional write: contention ends within milliseconds.
@@ -21,14 +22,16 @@ impl Backoff {
         Self::new(Duration::from_millis(20), Duration::from_secs(1))
     }
 
-    /// Between a watcher's reads of the head.
+    /// Between a watcher's reads of the head. They grow slowly, so that who waits for a short migration does not wait for
+    /// half as long again; and none is longer than 1.9 s, so that a lease that is given back is taken within 2 s.
     pub(crate) const fn of_watchers() -> Self {
-        Self::new(Duration::from_millis(250), Duration::from_secs(2))
+        let (first, longest) = (Duration::from_millis(250), Duration::from_millis(1250));
+        Self { next: first, longest, growth_percent: 25 }
     }
 
     pub(crate) fn pause(&mut self, dice: &Dice) -> Duration {
         let pause = self.next / 2 + dice.jitter(self.next);
-        self.next = (self.next * 2).min(self.longest);
+        self.next = (self.next * (100 + self.growth_percent) / 100).min(self.longest);
         pause
     }
 }

@@ -48,7 +48,7 @@ enum Says {
     Version(Uuid),
     /// It is up, and this is why its version is unknown.
     Nothing(String),
-    /// It is down: what it has missed, it gets when it starts.
+    /// It is down or stands still: what it has missed, it gets when it goes on.
     Down,
 }
 
@@ -81,8 +81,9 @@ async fn ask(database: &Database, node: &Arc<Node>, timeout: Duration) -> Says {
     };
     match knock(socket_address(node.address), timeout).await {
         Knock::Refused => Says::Down,
-        // The driver takes up to a minute to find that a host is gone; while it has not, the node counts as up.
-        Knock::Unreachable if !node.is_connected() => Says::Down,
+        // One that is stopped must not hold the others up. The driver takes up to a minute to find that a host is gone,
+        // or that nobody is behind its port; while it has not, the node counts as up.
+        Knock::Mute | Knock::Unreachable if !node.is_connected() => Says::Down,
         Knock::Answered | Knock::Mute | Knock::Unreachable => Says::Nothing(reason),
     }
 }

@@ -20,8 +20,8 @@ use crate::times::{HEARTBEAT, LEASE, STATEMENT_TIMEOUT};
 use crate::trouble::{Result, Trouble};
 
 /// Nodes may be stopped while an instance starts.
-const SESSION_ATTEMPTS_MAX: u32 = 20;
-const SESSION_SECS_MAX: Duration = Duration::from_secs(20);
+const SESSION_ATTEMPTS_MAX: u32 = 5;
+const SESSION_SECS_MAX: Duration = Duration::from_secs(90);
 
 /// What an instance is told.
 #[derive(Clone, Debug, clap::Args)]
@@ -161,8 +161,8 @@ pub(crate) async fn session(nodes: &[(SocketAddr, SocketAddr)]) -> Result<Arc<Se
             .auto_await_schema_agreement(false)
             // There are many keyspaces, and their schemas change all the time.
             .fetch_schema_metadata(false)
-            .keepalive_interval(Duration::from_secs(10))
-            .keepalive_timeout(Duration::from_secs(20));
+            .keepalive_interval(Duration::from_secs(5))
+            .keepalive_timeout(Duration::from_secs(10));
         let error: Box<dyn std::error::Error + Send + Sync> =
             match tokio::time::timeout(SESSION_SECS_MAX, builder.build()).await {
                 Ok(Ok(session)) => return Ok(Arc::new(session)),

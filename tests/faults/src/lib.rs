@@ -7,21 +7,21 @@
 //! Not here: 6 (clocks: a process cannot be given another one without a preloaded library; the simulation has them),
 //! 11 and 18 (the simulation and the model), 21 (there is one scope yet).
 
-mod cases;
+pub mod cases;
 pub mod check;
-mod dice;
-mod instance;
-mod plans;
-mod process;
-mod record;
+pub mod dice;
+pub mod instance;
+pub mod plans;
+pub mod process;
+pub mod record;
 pub mod relay;
-mod run;
-mod scene;
-mod times;
-mod trouble;
-mod world;
+pub mod run;
+pub mod scene;
+pub mod times;
+pub mod trouble;
+pub mod world;
 
-pub use cases::{Extent, NUMBERS};
+pub use cases::Extent;
 pub use instance::Instance;
 pub use run::{Selection, run};
 pub use trouble::{Result, Trouble};

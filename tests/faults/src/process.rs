@@ -12,7 +12,7 @@ use crate::trouble::{Result, Trouble, within};
 
 /// A process that runs an instance. It is killed when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     name: String,
     child: Child,
     input: Option<ChildStdin>,
@@ -21,7 +21,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts one.
-    pub(crate) fn start(name: &str, mut command: Command) -> Result<Self> {
+    pub fn start(name: &str, mut command: Command) -> Result<Self> {
         let failed = |source| Trouble::Io { what: format!("start {name}"), source };
         let mut child = command
             .stdin(Stdio::piped())
@@ -43,40 +43,40 @@ impl Process {
     }
 
     /// `kill -9`.
-    pub(crate) fn kill(&self) -> Result<()> {
+    pub fn kill(&self) -> Result<()> {
         self.signal(Signal::KILL)
     }
 
     /// SIGSTOP: it stands still, wherever it is.
-    pub(crate) fn stop(&self) -> Result<()> {
+    pub fn stop(&self) -> Result<()> {
         self.signal(Signal::STOP)
     }
 
     /// SIGCONT: it goes on and does not know that time has passed.
-    pub(crate) fn resume(&self) -> Result<()> {
+    pub fn resume(&self) -> Result<()> {
         self.signal(Signal::CONT)
     }
 
     /// SIGTERM: it is asked to stop.
-    pub(crate) fn terminate(&self) -> Result<()> {
+    pub fn terminate(&self) -> Result<()> {
         self.signal(Signal::TERM)
     }
 
     /// Makes it drop its run and begin another.
-    pub(crate) async fn drop_run(&mut self) -> Result<()> {
+    pub async fn drop_run(&mut self) -> Result<()> {
         let Some(input) = &mut self.input else { return Ok(()) };
         let sent = input.write_all(b"\n").await;
         sent.map_err(|source| Trouble::Io { what: format!("tell {} to drop its run", self.name), source })
     }
 
     /// Ends when it has ended by itself.
-    pub(crate) async fn gone(&mut self) {
+    pub async fn gone(&mut self) {
         // A wait that fails is one for a process that is not there.
         let _ = self.child.wait().await;
     }
 
     /// Waits until it has ended: how its runs did. One that was killed before has none.
-    pub(crate) async fn ended(mut self, secs: u64) -> Result<Vec<Ended>> {
+    pub async fn ended(mut self, secs: u64) -> Result<Vec<Ended>> {
         let what = format!("the end of {}", self.name);
         let status = within(secs, &what, self.child.wait()).await?;
         status.map_err(|source| Trouble::Io { what, source })?;

@@ -24,7 +24,7 @@ pub struct Selection {
 
 impl Selection {
     fn has(&self, number: &Number) -> bool {
-        let is_wanted = self.numbers.is_empty() || self.numbers.contains(&number.number);
+        let is_wanted = self.numbers.is_empty() || self.numbers.contains(&number.id);
         is_wanted && (self.extent == Extent::Full || number.is_short)
     }
 }
@@ -56,21 +56,21 @@ async fn one(number: Number, world: Arc<World>, extent: Extent) -> bool {
     let begun = Instant::now();
     let result = number.run(world, extent).await;
     let secs = begun.elapsed().as_secs();
-    let Number { number, title, .. } = number;
+    let Number { id, title, .. } = number;
     match result {
         Ok(tally) if tally.wrong().is_empty() => {
-            println!("{number:>2}  ok    {title}: {tally} ({secs} s)");
+            println!("{id:>2}  ok    {title}: {tally} ({secs} s)");
             true
         }
         Ok(tally) => {
-            println!("{number:>2}  WRONG {title}: {tally} ({secs} s)");
+            println!("{id:>2}  WRONG {title}: {tally} ({secs} s)");
             for line in tally.wrong() {
                 println!("      {line}");
             }
             false
         }
         Err(trouble) => {
-            println!("{number:>2}  NOT MADE {title}: {trouble} ({secs} s)");
+            println!("{id:>2}  NOT MADE {title}: {trouble} ({secs} s)");
             false
         }
     }

@@ -21,7 +21,7 @@ const FINISH_MAX: u32 = 5;
 
 /// One keyspace.
 #[derive(Debug)]
-pub(crate) struct Scene {
+pub struct Scene {
     /// The nodes.
     pub world: Arc<World>,
     /// The keyspace.
@@ -32,7 +32,7 @@ pub(crate) struct Scene {
 
 /// How an instance is started, where it is not as always.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Start<'a> {
+pub struct Start<'a> {
     /// Behind these relays.
     pub lane: Option<&'a Lane>,
     /// Runs at once; none means one.
@@ -45,24 +45,24 @@ pub(crate) struct Start<'a> {
 
 impl Scene {
     /// A fresh keyspace.
-    pub(crate) async fn new(world: &Arc<World>, prefix: &str) -> Result<Self> {
+    pub async fn new(world: &Arc<World>, prefix: &str) -> Result<Self> {
         Self::in_keyspace(world, fresh_keyspace_name(prefix)).await
     }
 
     /// The same, in a keyspace of this name.
-    pub(crate) async fn in_keyspace(world: &Arc<World>, keyspace: String) -> Result<Self> {
+    pub async fn in_keyspace(world: &Arc<World>, keyspace: String) -> Result<Self> {
         world.keyspace(&keyspace).await?;
         Ok(Self { world: Arc::clone(world), keyspace, ended: Mutex::default(), written: Mutex::default() })
     }
 
     /// A lane of relays.
-    pub(crate) async fn lane(&self) -> Result<Lane> {
+    pub async fn lane(&self) -> Result<Lane> {
         let lane = Lane::open(&self.world.nodes()).await;
         lane.map_err(|source| Trouble::Io { what: "open relays".to_owned(), source })
     }
 
     /// Starts an instance.
-    pub(crate) fn start(&self, name: &str, image: Image, start: Start<'_>) -> Result<Process> {
+    pub fn start(&self, name: &str, image: Image, start: Start<'_>) -> Result<Process> {
         use clap::ValueEnum as _;
         let mut command = self.world.program();
         command.args(["instance", "--name", name, "--keyspace", &self.keyspace]);
@@ -82,17 +82,17 @@ impl Scene {
     }
 
     /// Starts an instance behind relays.
-    pub(crate) fn start_in(&self, lane: &Lane, name: &str, image: Image) -> Result<Process> {
+    pub fn start_in(&self, lane: &Lane, name: &str, image: Image) -> Result<Process> {
         self.start(name, image, Start { lane: Some(lane), ..Start::default() })
     }
 
     /// Waits until an instance has ended, and remembers how its runs did.
-    pub(crate) async fn ended(&self, process: Process) -> Result<Vec<Ended>> {
+    pub async fn ended(&self, process: Process) -> Result<Vec<Ended>> {
         self.ended_within(process, END_SECS_MAX).await
     }
 
     /// The same, with another limit.
-    pub(crate) async fn ended_within(&self, process: Process, secs: u64) -> Result<Vec<Ended>> {
+    pub async fn ended_within(&self, process: Process, secs: u64) -> Result<Vec<Ended>> {
         let ended = process.ended(secs).await?;
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).extend(ended.iter().cloned());
         Ok(ended)
@@ -100,7 +100,7 @@ impl Scene {
 
     /// Runs instances one after the other until one is told `Ok`, and decides as an operator where a `once` step is in
     /// doubt: by its effect. The error of the last one otherwise.
-    pub(crate) async fn finish(&self, image: Image) -> Result<Vec<String>> {
+    pub async fn finish(&self, image: Image) -> Result<Vec<String>> {
         let mut last = String::new();
         for attempt in 0..FINISH_MAX {
             let process = self.start(&format!("finisher{attempt}"), image, Start::default())?;
@@ -110,9 +110,8 @@ impl Scene {
                 return Ok(Vec::new());
             }
             last = ended.text;
-            if ended.code.as_deref() == Some(kandra_migrate::Code::Paused.as_str())
-                && !self.decide(image).await?
-            {
+            let is_paused = ended.code.as_deref() == Some(kandra_migrate::Code::Paused.as_str());
+            if is_paused && !self.decide(image).await? {
                 break;
             }
         }
@@ -138,7 +137,7 @@ impl Scene {
     }
 
     /// A runner in the test's own process, past all relays.
-    pub(crate) fn runner<'r>(&self, registry: &'r Registry, name: &str) -> Runner<'r> {
+    pub fn runner<'r>(&self, registry: &'r Registry, name: &str) -> Runner<'r> {
         Runner::new(Arc::clone(&self.world.session), registry)
             .keyspace(&self.keyspace)
             .application(name)
@@ -149,7 +148,7 @@ impl Scene {
     }
 
     /// Writes a row as the application does.
-    pub(crate) async fn write_item(&self, id: i32, name: &str) -> Result<()> {
+    pub async fn write_item(&self, id: i32, name: &str) -> Result<()> {
         let text = format!("INSERT INTO {}.items (id, name) VALUES (?, ?)", self.keyspace);
         let sent = self.world.session.query_unpaged(text.as_str(), (id, name)).await;
         sent.map_err(|error| Trouble::database(text, error))?;
@@ -157,13 +156,20 @@ impl Scene {
         Ok(())
     }
 
+    /// Forgets what code tasks have done here so far.
+    pub async fn forget_executions(&self) -> Result<()> {
+        let text = "DELETE FROM faults.effects WHERE scene = ?";
+        let sent = self.world.session.query_unpaged(text, (&self.keyspace,)).await;
+        sent.map(drop).map_err(|error| Trouble::database(text, error))
+    }
+
     /// The ledger and the effects as they are.
-    pub(crate) async fn record(&self) -> Result<Record> {
+    pub async fn record(&self) -> Result<Record> {
         record::read(&self.world, &self.keyspace).await
     }
 
     /// What is wrong with all that has happened here.
-    pub(crate) async fn judge(&self, spec: &Spec) -> Result<Vec<String>> {
+    pub async fn judge(&self, spec: &Spec) -> Result<Vec<String>> {
         let record = self.record().await?;
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -175,7 +181,7 @@ impl Scene {
     }
 
     /// What is wrong with all that has happened here. Where nothing is, the keyspace goes.
-    pub(crate) async fn close(self, spec: &Spec) -> Result<Vec<String>> {
+    pub async fn close(self, spec: &Spec) -> Result<Vec<String>> {
         let wrong = self.judge(spec).await?;
         if wrong.is_empty() {
             self.end().await;
@@ -184,7 +190,7 @@ impl Scene {
     }
 
     /// Drops the keyspace, to have room for others. A node that has just come back may refuse that, and then it stays.
-    pub(crate) async fn end(self) {
-        let _ = self.world.schema(&format!("DROP KEYSPACE {}", self.keyspace)).await;
+    pub async fn end(self) {
+        let _ = self.world.schema(&format!("DROP KEYSPACE IF EXISTS {}", self.keyspace)).await;
     }
 }

@@ -12,7 +12,9 @@ use crate::instance;
 use crate::trouble::{Result, Trouble};
 
 /// Scenes that play at once: most of their time they wait for a lease to lapse.
-const SCENES_MAX: usize = 12;
+const SCENES_MAX: usize = 16;
+
+const SCHEMA_ATTEMPTS_MAX: u32 = 4;
 
 /// A private cluster, the test's own session, and the program that runs instances.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ impl World {
         let world = Self { cluster, session, seed, stage, program, schema: Mutex::default() };
         world.keyspace("faults").await?;
         let columns = "scene text, task text, execution uuid, PRIMARY KEY (scene, task, execution)";
-        world.schema(&format!("CREATE TABLE faults.effects ({columns})")).await?;
+        world.schema(&format!("CREATE TABLE IF NOT EXISTS faults.effects ({columns})")).await?;
         Ok(world)
     }
 
@@ -83,14 +85,21 @@ impl World {
     pub async fn keyspace(&self, name: &str) -> Result<()> {
         let replicas = self.nodes().len();
         let replication = format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {replicas}}}");
-        self.schema(&format!("CREATE KEYSPACE {name} WITH replication = {replication}")).await
+        self.schema(&format!("CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {replication}")).await
     }
 
     /// A schema statement of the test's own.
     pub async fn schema(&self, text: &str) -> Result<()> {
         let _one_at_a_time = self.schema.lock().await;
         let failed = |error: String| Trouble::database(text.to_owned(), error);
-        self.session.query_unpaged(text, ()).await.map_err(|error| failed(error.to_string()))?;
+        let mut attempts = 0;
+        // The session may still have a connection to a node that was killed.
+        while let Err(error) = self.session.query_unpaged(text, ()).await {
+            attempts += 1;
+            if attempts == SCHEMA_ATTEMPTS_MAX {
+                return Err(failed(error.to_string()));
+            }
+        }
         self.session.await_schema_agreement().await.map_err(|error| failed(error.to_string()))?;
         Ok(())
     }

@@ -40,10 +40,9 @@ type Running = Pin<Box<dyn Future<Output = Result<Tally>> + Send>>;
 
 /// One number of the list.
 #[derive(Clone, Copy)]
-#[expect(clippy::struct_field_names, reason = "the list's word for it")]
 pub struct Number {
     /// Its number there.
-    pub number: u8,
+    pub id: u8,
     /// What is done.
     pub title: &'static str,
     /// What it needs.
@@ -64,7 +63,7 @@ macro_rules! numbers {
     ($($number:literal $needs:ident $short:literal $title:literal $module:ident::$function:ident,)*) => {
         /// All numbers that can be made on real nodes.
         pub const NUMBERS: &[Number] = &[$(Number {
-            number: $number,
+            id: $number,
             title: $title,
             needs: Needs::$needs,
             is_short: $short,

@@ -69,8 +69,9 @@ pub(super) async fn recreated(world: Arc<World>, _: Extent) -> Result<Tally> {
     old.write_item(7, "of the old keyspace").await?;
     let ids_before = old.record().await?.tables;
     world.node(DOWN, |node| node.kill())?;
+    old.forget_executions().await?;
     let keyspace = old.keyspace.clone();
-    world.schema(&format!("DROP KEYSPACE {keyspace}")).await?;
+    world.schema(&format!("DROP KEYSPACE IF EXISTS {keyspace}")).await?;
     let new = Scene::in_keyspace(&world, keyspace).await?;
     wrong.extend(new.finish(Image::Base).await?);
     new.write_item(8, "of the new keyspace").await?;
@@ -107,7 +108,7 @@ pub(super) async fn stopped_coordinator(world: Arc<World>, _: Extent) -> Result<
 async fn stop_coordinator(world: &Arc<World>, sender: Sender) -> Result<Tally> {
     const ROWS: std::ops::Range<i32> = 100..120;
     /// Session, takeover, drain and agreement, each with a node that says nothing.
-    const SUCCESSOR_SECS_MAX: u64 = 200;
+    const SUCCESSOR_SECS_MAX: u64 = 240;
     let scene = Scene::new(world, "stopped").await?;
     let lane = scene.lane().await?;
     let gate = Gate::default();

@@ -33,12 +33,8 @@ enum Pending {
     Prepared(String),
     /// It is not passed on; this is sent then.
     Then(Frame),
-    /// It is that to a request that was held.
-    Late {
-        gate: Gate,
-        #[expect(dead_code, reason = "keeps the connection to the node open until the answer is there")]
-        open: mpsc::Sender<Outgoing>,
-    },
+    /// It is that to a request that was held. The sender keeps the connection to the node open until then.
+    Late(Gate, mpsc::Sender<Outgoing>),
 }
 
 struct Link {
@@ -141,7 +137,7 @@ impl Link {
         to_node: mpsc::Sender<Outgoing>,
     ) {
         if gate.wait(request).await == Verdict::Pass {
-            self.expect(frame.stream(), Pending::Late { gate, open: to_node.clone() });
+            self.expect(frame.stream(), Pending::Late(gate, to_node.clone()));
             // A node that is gone gets nothing.
             let _ = to_node.send((self.due(), frame)).await;
         }
@@ -184,8 +180,9 @@ impl Link {
                     }
                     continue;
                 }
-                Some(Pending::Late { gate, .. }) => {
+                Some(Pending::Late(gate, kept_open)) => {
                     gate.note_answer();
+                    drop(kept_open);
                     frame
                 }
             };
