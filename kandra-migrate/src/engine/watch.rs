@@ -108,8 +108,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         loop {
             let ended = match self.look().await? {
                 Standing::Current => true,
-                Standing::Free(seen) => self.try_to_lead(seen, None).await?,
-                Standing::Lapsed(seen, sighting) => self.try_to_lead(Some(seen), Some(sighting)).await?,
+                // Boxed: most runs never get there, and its state is most of what a run's future would carry.
+                Standing::Free(seen) => Box::pin(self.try_to_lead(seen, None)).await?,
+                Standing::Lapsed(seen, sighting) => {
+                    Box::pin(self.try_to_lead(Some(seen), Some(sighting))).await?
+                }
                 Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
                 Standing::Held => self.wait().await?,
             };
