@@ -180,7 +180,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         let mut transitions = transitions.to_vec();
         let mut outcome = Committed::Applied;
         let mut transaction = self.transaction(&transitions)?;
-        let mut backoff = Backoff::of_writes();
+        let mut backoff = self.backoff();
         loop {
             match self.send(&transaction).await? {
                 Sent::Applied => break,
@@ -200,6 +200,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                         return Err(Halt::Unanswered(error));
                     }
                     self.env.clock.sleep(pause).await;
+                    if self.is_overtaken(Some(transaction.op)).await {
+                        return Err(Halt::Lost);
+                    }
                 }
                 Sent::OtherRow => return Ok(Committed::Conflict),
                 Sent::Lost => return Err(Halt::Lost),
@@ -292,8 +295,26 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         }
     }
 
+    /// Whether another run took the lease that this one asks for, as far as an ordinary read tells. While a fleet asks
+    /// for one lease, each conditional write and each SERIAL read holds up the others, and an ordinary read does not.
+    /// A nonce never comes back, so that another one is proof.
+    async fn is_overtaken(&self, asked_with: Option<Uuid>) -> bool {
+        if self.is_held() {
+            return false;
+        }
+        let Ok(rows) = self.env.store.read(Slice::Head, ReadLevel::Quorum).await else { return false };
+        let seen = self.ledger.head().map(|head| head.op);
+        let op = fold(rows.rows).ok().and_then(|ledger| ledger.head().map(|head| head.op));
+        op.is_some() && op != seen && op != asked_with
+    }
+
+    /// A holder is alone with its writes; who asks for the lease may be one of a hundred.
+    fn backoff(&self) -> Backoff {
+        if self.is_held() { Backoff::of_writes() } else { Backoff::of_watchers() }
+    }
+
     async fn read_serial(&self, slice: Slice, give_up: Duration) -> Result<Rows, Halt> {
-        let mut backoff = Backoff::of_writes();
+        let mut backoff = self.backoff();
         loop {
             match self.env.store.read(slice, ReadLevel::Serial).await {
                 Ok(rows) => return Ok(rows),
@@ -304,6 +325,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
                         return Err(Halt::Unanswered(error));
                     }
                     self.env.clock.sleep(pause).await;
+                    if self.is_overtaken(None).await {
+                        return Err(Halt::Lost);
+                    }
                 }
                 Err(error) => return Err(Halt::Failed(Problem::of_store(error))),
             }

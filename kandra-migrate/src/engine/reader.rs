@@ -33,10 +33,10 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
             let asked = self.env.clock.now();
             let error = match self.env.store.read(slice, level).await {
                 Ok(rows) => return Ok(rows),
-                Err(StoreError::Invalid(_)) if !self.creates && self.is_missing().await? => {
+                Err(StoreError::Invalid(_)) if !self.creates && Box::pin(self.is_missing()).await? => {
                     return Ok(Rows::default());
                 }
-                Err(StoreError::Invalid(_)) if self.creates && self.bootstrap().await? => continue,
+                Err(StoreError::Invalid(_)) if self.creates && Box::pin(self.bootstrap()).await? => continue,
                 Err(error) => error,
             };
             // The table is there, and a node may not know it yet.

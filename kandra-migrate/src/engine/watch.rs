@@ -22,7 +22,7 @@ use crate::error::{Error, Problem};
 use crate::ledger::{Event, FAILED, Head, Ledger};
 use crate::plan::Destination;
 use crate::report::{MigrationReport, Outcome, Report};
-use crate::store::{ReadLevel, Slice, Store, StoreError};
+use crate::store::{ReadLevel, Rows, Slice, Store, StoreError};
 
 /// The longest pause before a version that is left alone is looked at again.
 const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);
@@ -108,8 +108,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         loop {
             let ended = match self.look().await? {
                 Standing::Current => true,
-                Standing::Free(seen) => self.try_to_lead(seen, None).await?,
-                Standing::Lapsed(seen, sighting) => self.try_to_lead(Some(seen), Some(sighting)).await?,
+                // Boxed: most runs never get there, and its state is most of what a run's future would carry.
+                Standing::Free(seen) => Box::pin(self.try_to_lead(seen, None)).await?,
+                Standing::Lapsed(seen, sighting) => {
+                    Box::pin(self.try_to_lead(Some(seen), Some(sighting))).await?
+                }
                 Standing::NotYet(left, problem) => self.leave_alone(left, problem).await?,
                 Standing::Held => self.wait().await?,
             };
@@ -121,20 +124,28 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 
     /// One look at the ledger: a single read where there is nothing to do.
     async fn look(&mut self) -> Result<Standing, Problem> {
-        if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
+        if self.sighting.is_none() {
+            if self.is_current().await? {
+                self.finish();
+                return Ok(Standing::Current);
+            }
+        } else if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
             self.reader.check_serial(&head)?;
             if head.frontier == Some(self.catalog.frontier()) {
                 self.finish();
                 return Ok(Standing::Current);
             }
             // A waiting run reads the versions again only when one was completed.
-            if self.sighting.is_some() && head.owner.is_some() && head.frontier == self.frontier_read {
+            if head.owner.is_some() && head.frontier == self.frontier_read {
                 return Ok(self.standing(head, op_age));
             }
         }
         let rows = self.reader.read(Slice::Versions, ReadLevel::Quorum).await?;
         let (server_ms, op_age) = (rows.server_ms, rows.op_age());
         let ledger = self.reader.fold(rows)?;
+        if let Some(head) = ledger.head() {
+            self.reader.check_serial(head)?;
+        }
         self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
@@ -163,6 +174,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             (Standing::Free(_) | Standing::Lapsed(..), Some(problem)) => Err(problem),
             (standing, _) => Ok(standing),
         }
+    }
+
+    /// Whether the frontier is this binary's: proof at any consistency, since only decided values can be read.
+    async fn is_current(&self) -> Result<bool, Problem> {
+        let Rows { rows, .. } = self.reader.read(Slice::Frontier, ReadLevel::Glance).await?;
+        let Some((_, head)) = rows.first() else { return Ok(false) };
+        Ok(head.text("frontier") == Some(self.catalog.frontier())
+            && head.text("serial_cl").as_deref() == Some(self.env.settings.serial_cl))
     }
 
     fn standing(&mut self, head: Head, op_age: Option<Duration>) -> Standing {

@@ -11,8 +11,9 @@ use crate::schema::definition;
 pub(super) fn rows(grid: &Grid, slice: Slice) -> Result<Rows, UnexpectedAnswer> {
     let mut rows = Rows::default();
     for record in grid.rows() {
+        let key = if slice == Slice::Frontier { Some(Key::HEAD) } else { key(&record) };
         // A kind that this version does not know is a newer one's.
-        let Some(key) = key(&record) else { continue };
+        let Some(key) = key else { continue };
         rows.server_ms = rows.server_ms.max(record.int("server_ms"));
         if key == Key::HEAD {
             rows.op_written_us = record.int("op_us");
@@ -193,6 +194,15 @@ mod tests {
         assert!(answer(&Grid::of(&["[applied]"], []), "main").is_err());
         assert!(answer(&Grid::of(&["op"], [vec![uuid(OP).into()]]), "main").is_err());
         assert!(answer(&Grid::of(&["[applied]"], [vec![None]]), "main").is_err());
+    }
+
+    #[test]
+    fn a_frontier_is_the_heads() {
+        let cells = vec![text("k1:1").into(), text("SERIAL").into()];
+        let grid = Grid::of(&["frontier", "serial_cl"], [cells]);
+        let found = rows(&grid, Slice::Frontier).unwrap();
+        let wanted = Cells::new().with("frontier", "k1:1").with("serial_cl", "SERIAL");
+        assert_eq!(found.rows, [(Key::HEAD, wanted)]);
     }
 
     #[test]

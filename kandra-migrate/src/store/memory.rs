@@ -73,7 +73,7 @@ impl MemoryStore {
     pub fn read_now(&self, slice: Slice) -> Rows {
         let table = self.table();
         let wanted = |key: &Key| match slice {
-            Slice::Head => key.kind == Kind::Head,
+            Slice::Frontier | Slice::Head => key.kind == Kind::Head,
             Slice::Versions => key.kind <= Kind::Version,
             Slice::StepsFrom(version) => key.kind == Kind::Step && key.version >= version,
             Slice::Events { .. } => key.kind == Kind::Event,

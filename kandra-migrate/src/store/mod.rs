@@ -19,6 +19,9 @@ pub use memory::MemoryStore;
 /// Which rows of a scope a read returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slice {
+    /// Of the head, the frontier and the serial consistency: all that a run which has nothing to do needs, at a third
+    /// of the head's cost above a bare read.
+    Frontier,
     /// The head's row.
     Head,
     /// The head and all versions.

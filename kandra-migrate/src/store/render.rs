@@ -24,6 +24,9 @@ impl Partition {
         let times = |column| format!(r#", writetime("{column}") AS "{column}_us""#);
         let now = r#", toUnixTimestamp(now()) AS "server_ms""#;
         match slice {
+            Slice::Frontier => {
+                format!(r#"SELECT "frontier", "serial_cl" FROM {} WHERE {}"#, self.table, self.key(Key::HEAD))
+            }
             Slice::Head => {
                 let r#where = self.key(Key::HEAD);
                 self.select_from(&[Kind::Head], &(now.to_owned() + &times("op")), &r#where)
@@ -179,6 +182,15 @@ mod tests {
                 "APPLY BATCH",
             ]
             .join(" ")
+        );
+    }
+
+    #[test]
+    fn a_run_that_has_nothing_to_do_reads_two_columns() {
+        let key = r#""kind" = 0 AND "version" = 0 AND "n" = 0"#;
+        assert_eq!(
+            partition().select(Slice::Frontier),
+            format!(r#"SELECT "frontier", "serial_cl" FROM "ops"."ledger" {WHERE} {key}"#)
         );
     }
 
