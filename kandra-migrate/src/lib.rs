@@ -162,6 +162,7 @@ mod store;
 mod task;
 
 pub use control::Control;
+pub use cql::{Position, Rule, lint_codes};
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
@@ -169,8 +170,8 @@ pub use migration::{Migration, Version};
 pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code, cql};
 pub use registry::Registry;
 pub use report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
-    StepStatus,
+    AuditEvent, Difference, Drift, LintFinding, MigrationReport, MigrationStatus, Outcome, PlannedMigration,
+    PlannedStep, Report, Status, StepStatus,
 };
 pub use runner::Runner;
 pub use schema::definition::LEDGER_TABLE;
@@ -200,8 +201,8 @@ pub mod __private {
 pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer, Progress,
-        Run, Send, SendError, Settings, Shutdown,
+        Built, Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer,
+        Progress, Run, Send, SendError, Settings, Shutdown,
     };
     pub use crate::ledger::*;
     #[cfg(feature = "__mutants")]

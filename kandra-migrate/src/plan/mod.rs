@@ -1,9 +1,11 @@
 //! What a migration is going to do: described first, executed by the engine afterwards.
 
+mod findings;
 mod into_plan;
 mod steps;
 mod task;
 
+pub(crate) use findings::findings;
 pub use into_plan::IntoPlan;
 pub use steps::Destination;
 pub(crate) use steps::{Repeat, Step, StepKind, Steps, Work};

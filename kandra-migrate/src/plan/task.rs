@@ -51,6 +51,9 @@ pub struct Task {
     pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
+    /// Codes of rules of the lint that do not count for it.
+    pub(crate) allowed: Vec<String>,
+    pub(crate) wait_built: bool,
     pub(crate) location: &'static Location<'static>,
 }
 
@@ -117,6 +120,8 @@ impl Task {
             on_failure: OnFailure::default(),
             timeout: None,
             stall_timeout: None,
+            allowed: Vec::new(),
+            wait_built: false,
             location,
         }
     }
@@ -175,6 +180,23 @@ impl Task {
     /// before its version is PAUSED. Default 10 min.
     pub fn stall_timeout(mut self, timeout: Duration) -> Self {
         self.stall_timeout = Some(timeout);
+        self
+    }
+
+    /// Lets a rule of the lint not count for this task: `.allow("KL04")`. What each means is in
+    /// [`lint_codes`](crate::lint_codes).
+    pub fn allow(mut self, code: impl Into<String>) -> Self {
+        self.allowed.push(code.into());
+        self
+    }
+
+    /// Of a `CREATE INDEX` or `CREATE MATERIALIZED VIEW`: is done only once each node that is up has built it. Without,
+    /// it is done once the nodes agree that it exists; a view then still misses rows, and an index refuses reads.
+    ///
+    /// The wait ends the version as PAUSED after [`Task::timeout`] in all, if there is one, or after
+    /// [`Task::stall_timeout`] (default 10 min) in which no node has come further.
+    pub fn wait_built(mut self) -> Self {
+        self.wait_built = true;
         self
     }
 }
