@@ -1,7 +1,7 @@
 //! What a command has found or done, and the exit code of that.
 
 use super::exit::Exit;
-use crate::report::{AuditEvent, MigrationStatus, PlannedMigration, Report, Status};
+use crate::report::{AuditEvent, Drift, MigrationStatus, PlannedMigration, Report, Status};
 
 /// What a command has found or done.
 #[derive(Debug)]
@@ -13,6 +13,10 @@ pub(super) enum Answer {
         as_cql: bool,
     },
     Verified(Report),
+    Compared {
+        report: Report,
+        drift: Drift,
+    },
     Ran(Report),
     Waited(Report),
     Changes {
@@ -51,6 +55,7 @@ impl Answer {
         match self {
             Self::Waited(report) if !report.pending.is_empty() => Exit::Pending,
             Self::Changes { outcome: Changed::Declined, .. } => Exit::Failure,
+            Self::Compared { drift, .. } if !drift.differences.is_empty() => Exit::Mismatch,
             _ if !wanted => Exit::Success,
             Self::Status(status) => {
                 let any = |is: fn(&MigrationStatus) -> bool| status.migrations.iter().any(is);
@@ -62,7 +67,9 @@ impl Answer {
                 }
             }
             Self::Plan { migrations, .. } if !migrations.is_empty() => Exit::Pending,
-            Self::Verified(report) if !report.pending.is_empty() => Exit::Pending,
+            Self::Verified(report) | Self::Compared { report, .. } if !report.pending.is_empty() => {
+                Exit::Pending
+            }
             _ => Exit::Success,
         }
     }
@@ -70,7 +77,10 @@ impl Answer {
     /// What the person at the terminal should know besides.
     pub(super) fn remarks(&self, verb: &str, prefix: &str) -> Vec<String> {
         match self {
-            Self::Verified(report) | Self::Ran(report) | Self::Waited(report) => {
+            Self::Verified(report)
+            | Self::Compared { report, .. }
+            | Self::Ran(report)
+            | Self::Waited(report) => {
                 report.warnings.iter().map(|warning| format!("warning: {warning}")).collect()
             }
             Self::Changes { outcome: Changed::Made, .. } => match verb {

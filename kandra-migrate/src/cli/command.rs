@@ -123,7 +123,7 @@ impl<'r> Desk<'_, 'r> {
         match command {
             Command::Status { .. } => self.runner().status().await.map(Answer::Status),
             Command::Plan { cql, to, .. } => self.plan(*cql, *to).await,
-            Command::Verify { .. } => self.runner().verify().await.map(Answer::Verified),
+            Command::Verify { drift, .. } => self.verify(*drift).await,
             Command::Run(args) => self.run(args).await,
             Command::Wait { timeout } => self.wait(*timeout).await,
             Command::Pause { version, why } => self.give(&Verb::Pause(*version), why).await,
@@ -146,6 +146,14 @@ impl<'r> Desk<'_, 'r> {
         let mut migrations = self.runner().planned(literals).await?;
         migrations.retain(|migration| to.is_none_or(|to| migration.version.get() <= to));
         Ok(Answer::Plan { migrations, as_cql: cql })
+    }
+
+    async fn verify(&self, drift: bool) -> Result<Answer, Error> {
+        let report = self.runner().verify().await?;
+        if !drift {
+            return Ok(Answer::Verified(report));
+        }
+        self.runner().drift().await.map(|drift| Answer::Compared { report, drift })
     }
 
     async fn run(&self, args: &RunArgs) -> Result<Answer, Error> {

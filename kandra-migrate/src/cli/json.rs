@@ -9,7 +9,8 @@ use super::answer::{Answer, Changed, is_pending};
 use super::exit::Exit;
 use crate::error::{Error, Idiom};
 use crate::report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, StepStatus, utc,
+    AuditEvent, Drift, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status,
+    StepStatus, utc,
 };
 
 const SCHEMA_VERSION: u32 = 1;
@@ -45,6 +46,7 @@ enum Body<'a> {
     Status(StatusView<'a>),
     Plan { migrations: Vec<PlannedView<'a>> },
     Report(ReportView<'a>),
+    Compared(ComparedView<'a>),
     Changes { changes: &'a [String], outcome: &'static str },
     Events { events: Vec<EventView<'a>> },
 }
@@ -90,6 +92,7 @@ struct PlannedView<'a> {
     name: &'a str,
     location: &'a str,
     steps: Vec<PlannedStepView<'a>>,
+    findings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -99,6 +102,8 @@ struct PlannedStepView<'a> {
     kind: &'static str,
     repeat: &'static str,
     cql: Option<&'a str>,
+    /// What there is of its effect already.
+    found: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -109,6 +114,28 @@ struct ReportView<'a> {
     waited_ms: u64,
     holder: Option<&'a str>,
     warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ComparedView<'a> {
+    #[serde(flatten)]
+    report: ReportView<'a>,
+    drift: DriftView<'a>,
+}
+
+#[derive(Serialize)]
+struct DriftView<'a> {
+    version: Option<i64>,
+    compared: bool,
+    remark: Option<&'a str>,
+    differences: Vec<DifferenceView<'a>>,
+}
+
+#[derive(Serialize)]
+struct DifferenceView<'a> {
+    object: &'a str,
+    what: &'a str,
+    cql: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -143,6 +170,9 @@ pub(super) fn answer(command: &str, exit: Exit, answer: &Answer) -> String {
         }
         Answer::Verified(report) | Answer::Ran(report) | Answer::Waited(report) => {
             Body::Report(ReportView::of(report, true))
+        }
+        Answer::Compared { report, drift } => {
+            Body::Compared(ComparedView { report: ReportView::of(report, true), drift: DriftView::of(drift) })
         }
         Answer::Changes { changes, outcome } => Body::Changes {
             changes,
@@ -237,12 +267,30 @@ impl<'a> PlannedView<'a> {
             kind: step.kind,
             repeat: step.repeat,
             cql: step.cql.as_deref(),
+            found: step.found.as_deref(),
         });
         Self {
             version: migration.version.get(),
             name: &migration.name,
             location: &migration.location,
             steps: steps.collect(),
+            findings: &migration.findings,
+        }
+    }
+}
+
+impl<'a> DriftView<'a> {
+    fn of(drift: &'a Drift) -> Self {
+        let differences = drift.differences.iter().map(|difference| DifferenceView {
+            object: &difference.object,
+            what: &difference.what,
+            cql: &difference.cql,
+        });
+        Self {
+            version: drift.version,
+            compared: drift.compared,
+            remark: drift.remark.as_deref(),
+            differences: differences.collect(),
         }
     }
 }

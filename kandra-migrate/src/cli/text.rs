@@ -6,7 +6,8 @@ use super::answer::{Answer, Changed, is_edited, is_paused, is_pending};
 use super::paint::{Paint, Painter};
 use super::table::{self, Cell};
 use crate::report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, human, utc,
+    AuditEvent, Drift, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, human,
+    utc,
 };
 
 /// The text for stdout.
@@ -16,6 +17,7 @@ pub(super) fn render(answer: &Answer, painter: Painter) -> String {
         Answer::Plan { migrations, as_cql: false } => plan(migrations, painter),
         Answer::Plan { migrations, as_cql: true } => script(migrations),
         Answer::Verified(report) => verified(report, painter),
+        Answer::Compared { report, drift } => verified(report, painter) + &compared(drift, painter),
         Answer::Ran(report) => format!("{report}\n"),
         Answer::Waited(report) => waited(report, painter),
         Answer::Changes { changes, outcome } => match outcome {
@@ -137,6 +139,16 @@ fn plan(migrations: &[PlannedMigration], painter: Painter) -> String {
             ]
         });
         text.push_str(&table::render(&rows.collect::<Vec<_>>(), painter));
+        let found = migration.steps.iter().filter_map(|step| Some((step.number, step.found.as_ref()?)));
+        for (number, found) in found {
+            add(
+                &mut text,
+                format_args!("  {} step {number}: {found}\n", painter.paint(Paint::Attention, "found:")),
+            );
+        }
+        for finding in &migration.findings {
+            add(&mut text, format_args!("  {} {finding}\n", painter.paint(Paint::Attention, "lint:")));
+        }
     }
     text
 }
@@ -168,6 +180,35 @@ fn verified(report: &Report, painter: Painter) -> String {
         return format!("{}: everything is applied, as it is here\n", painter.paint(Paint::Good, "current"));
     }
     format!("{} pending: {}\n", report.pending.len(), names(&report.pending))
+}
+
+/// The statements alone could be sent as they are printed: all else is a comment.
+fn compared(drift: &Drift, painter: Painter) -> String {
+    let mut text = String::new();
+    let version = drift.version.unwrap_or_default();
+    match drift.differences.len() {
+        0 if drift.compared => {
+            let current = painter.paint(Paint::Good, "no drift");
+            add(&mut text, format_args!("{current}: the schema is as version {version} left it\n"));
+        }
+        0 => add(&mut text, format_args!("{}", painter.paint(Paint::Attention, "drift unknown"))),
+        count => {
+            let drifted = painter.paint(Paint::Bad, "drift");
+            add(&mut text, format_args!("{drifted}: {count} not as version {version} left it\n"));
+        }
+    }
+    if let Some(remark) = &drift.remark {
+        let start = if drift.compared { "" } else { ": " };
+        add(&mut text, format_args!("{start}{remark}\n"));
+    }
+    for difference in &drift.differences {
+        add(&mut text, format_args!("\n-- {}: {}\n", difference.object, difference.what));
+        for cql in &difference.cql {
+            let end = if cql.starts_with("--") { "" } else { ";" };
+            add(&mut text, format_args!("{cql}{end}\n"));
+        }
+    }
+    text
 }
 
 fn waited(report: &Report, painter: Painter) -> String {
