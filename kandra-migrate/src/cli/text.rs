@@ -182,7 +182,7 @@ fn verified(report: &Report, painter: Painter) -> String {
     format!("{} pending: {}\n", report.pending.len(), names(&report.pending))
 }
 
-/// The statements alone could be sent as they are printed: all else is a comment.
+/// Below its first lines, what could be sent as it is printed.
 fn compared(drift: &Drift, painter: Painter) -> String {
     let mut text = String::new();
     let version = drift.version.unwrap_or_default();
