@@ -104,7 +104,7 @@
 //! | [`Runner::table_ids`] | on |
 //! | [`Task::retries`] | 0 |
 //! | [`Task::timeout`] of code | none |
-//! | [`Task::stall_timeout`] of code | 10 min |
+//! | [`Task::stall_timeout`] of code, and of a build with [`Task::wait_built`] | 10 min |
 //! | [`Task::on_failure`] | the claim is released, a later run tries again |
 //!
 //! # What is where
@@ -113,11 +113,13 @@
 //!   [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module needs.
 //! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), and with
 //!   [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan), [`verify`](Runner::verify) and
-//!   [`status`](Runner::status), which only read; [`Wait`], [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`].
+//!   [`status`](Runner::status), which only read, as [`drift`](Runner::drift) does; [`Wait`], [`Report`], [`Outcome`],
+//!   [`Status`], [`PlannedMigration`], [`Drift`].
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
 //!   baseline, and the audit trail as [`AuditEvent`]s. The same as a command line in the application's own binary:
 //!   module `cli`, with the feature of that name.
-//! - **Sets of migrations**: [`Registry`], [`Migration`], [`Version`].
+//! - **Sets of migrations**: [`Registry`], [`Migration`], [`Version`]; what is likely to go wrong with them,
+//!   [`Registry::lint`], each [`Rule`] with a page in [`lint_codes`].
 //! - **What can go wrong**: [`Error`] with a stable [`Code`], and [`error_codes`] with a page for each.
 //!
 //! # The ledger

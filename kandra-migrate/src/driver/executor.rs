@@ -82,7 +82,8 @@ impl CqlExecutor {
     /// A keyspace's schema, as the node has it that gets this run's schema statements.
     pub(crate) async fn schema_of(&self, keyspace: &str) -> Result<Option<KeyspaceSchema>, SendError> {
         let node = self.coordinator().and_then(|coordinator| self.node(&coordinator));
-        load::keyspace(&self.database, keyspace, node, self.settings.statement_timeout).await
+        // Eight reads at once are a large future.
+        Box::pin(load::keyspace(&self.database, keyspace, node, self.settings.statement_timeout)).await
     }
 
     fn node(&self, coordinator: &Coordinator) -> Option<Arc<Node>> {

@@ -176,8 +176,8 @@ impl Task {
         self
     }
 
-    /// How long a code task may go without a sign of progress (a checkpoint, `progress`, a statement that ended)
-    /// before its version is PAUSED. Default 10 min.
+    /// How long a code task may go without a sign of progress (a checkpoint, `progress`, a statement that ended), or a
+    /// build with [`Task::wait_built`] without coming further, before its version is PAUSED. Default 10 min.
     pub fn stall_timeout(mut self, timeout: Duration) -> Self {
         self.stall_timeout = Some(timeout);
         self

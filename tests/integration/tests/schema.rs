@@ -9,8 +9,10 @@ async fn keyspace(prefix: &str) -> Keyspace {
     Keyspace::through(connect().await, prefix, 1).await
 }
 
-/// Tables that somebody has made by hand, and one statement over each, that would do nothing.
-const OVER: [(&str, fn() -> Plan, &str); 6] = [
+/// What somebody has made by hand, a statement over it that would do nothing, and how the error tells the difference.
+type Over = (&'static str, fn() -> Plan, &'static str);
+
+const OVER: [Over; 6] = [
     (
         "CREATE TABLE ks.users (id int PRIMARY KEY, name blob)",
         || {
