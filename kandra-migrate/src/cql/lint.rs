@@ -28,6 +28,7 @@ pub struct LintStep<'a> {
     /// Rules that do not count for it.
     pub allowed: &'a [Rule],
 }
+
 /// One thing that a rule found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {

@@ -12,15 +12,15 @@ use crate::report::Difference;
 pub(crate) fn differences(stored: &str, now: &str, keyspace: &str) -> Vec<Difference> {
     let (stored, now) = (Snapshot::read(stored), Snapshot::read(now));
     let mut found = Vec::new();
-    let came = now.objects.keys().rev().filter(|key| !stored.objects.contains_key(*key));
-    found.extend(came.map(|key| difference(key, "was not there".to_owned(), vec![drop(key)])));
+    let came = now.in_order().into_iter().rev().filter(|(key, _)| !stored.objects.contains_key(*key));
+    found.extend(came.map(|(key, _)| difference(key, "was not there".to_owned(), vec![drop(key)])));
     let options = changed(&stored.options, &now.options);
     if !options.is_empty() {
         let cql = vec![format!("ALTER KEYSPACE {} WITH {}", quote(keyspace), join(&options))];
         let what = format!("had {}", join(&options));
         found.push(Difference { object: format!("keyspace {keyspace}"), what, cql });
     }
-    for (key, was) in &stored.objects {
+    for (key, was) in stored.in_order() {
         let (what, cql) = match now.objects.get(key) {
             None => (vec!["is gone".to_owned()], vec![was.create()]),
             Some(is) => changes(key, was, is),
@@ -108,7 +108,8 @@ fn table(key: &Key, was: (&Defined, &CreateTable), is: (&Defined, &CreateTable))
         let cql = vec![
             "-- another primary key: this would take all rows with it".to_owned(),
             format!("-- {}", drop(key)),
-            format!("-- {}", was.create()),
+            // A comment may have several lines.
+            format!("-- {}", was.create().replace('\n', "\n-- ")),
         ];
         return (vec![format!("had {}", describe_key(old))], cql);
     }

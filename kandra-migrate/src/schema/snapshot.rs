@@ -80,6 +80,25 @@ fn unread(text: &str) -> Option<(ObjectKind, String)> {
 }
 
 impl Snapshot {
+    /// The objects, each behind those that it is made of.
+    pub(super) fn in_order(&self) -> Vec<(&Key, &Defined)> {
+        let is_type = |(key, _): &(&Key, &Defined)| key.kind() == ObjectKind::Type;
+        let (mut types, others): (Vec<_>, Vec<_>) = self.objects.iter().partition(is_type);
+        let mut ordered = Vec::new();
+        while !types.is_empty() {
+            let uses_another = |(of, defined): &(&Key, &Defined)| {
+                types.iter().any(|(key, _)| key != of && defined.has_field_of(&key.name))
+            };
+            let (bound, free): (Vec<_>, Vec<_>) = types.iter().copied().partition(uses_another);
+            // No server makes types that use each other; a text may say so.
+            let stuck = free.is_empty();
+            ordered.extend(if stuck { bound.clone() } else { free });
+            types = if stuck { Vec::new() } else { bound };
+        }
+        ordered.extend(others);
+        ordered
+    }
+
     /// Lines that a newer release may have added are passed over.
     pub(super) fn read(text: &str) -> Self {
         let mut snapshot = Self::default();
@@ -121,6 +140,11 @@ fn options_of(change: &SchemaChange) -> Option<&Options> {
 }
 
 impl Defined {
+    fn has_field_of(&self, type_name: &str) -> bool {
+        let Some(SchemaChange::CreateType { fields, .. }) = &self.change else { return false };
+        fields.iter().any(|(_, field_type)| field_type.mentions(type_name))
+    }
+
     /// The whole statement that makes it.
     pub(super) fn create(&self) -> String {
         let own = self.change.as_ref().and_then(options_of);

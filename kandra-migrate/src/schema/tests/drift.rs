@@ -163,6 +163,22 @@ fn objects_that_went_and_came() {
 }
 
 #[test]
+fn types_come_after_those_that_they_use_and_go_before_them() {
+    let chain = |schema: &mut KeyspaceSchema| {
+        schema.types.insert("a".to_owned(), fields(&[("x", "list<frozen<tuple<int, b>>>")]));
+        schema.types.insert("b".to_owned(), fields(&[("x", "frozen<\"C\">"), ("self", "text")]));
+        schema.types.insert("C".to_owned(), fields(&[("x", "int")]));
+    };
+    let mut chained = shop();
+    chain(&mut chained);
+    let objects = |stored: &KeyspaceSchema, now: &KeyspaceSchema| -> Vec<String> {
+        differences(&script(stored), &script(now), "s").into_iter().map(|found| found.object).collect()
+    };
+    assert_eq!(objects(&shop(), &chained), ["type a", "type b", "type C"]);
+    assert_eq!(objects(&chained, &shop()), ["type C", "type b", "type a"]);
+}
+
+#[test]
 fn types_indexes_views_functions_and_the_keyspace() {
     let address = |schema: &mut KeyspaceSchema, change: &dyn Fn(&mut Fields)| {
         change(schema.types.get_mut("address").unwrap());
