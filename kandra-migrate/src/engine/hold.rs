@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::catalog::{Catalog, Entry};
 use super::decide::{Action, decide, stuck};
 use super::env::Env;
-use super::executor::{Coordinator, Executor};
+use super::executor::Executor;
 use super::halt::Halt;
 use super::lease::{Committed, Journal, Lease, before_step};
 use super::observer::Progress;
@@ -20,6 +20,7 @@ use crate::error::{At, Problem};
 use crate::ledger::{Intent, Ledger, Transition, VersionState};
 use crate::mutant::{Mutant, is_broken};
 use crate::plan::{Step, StepKind};
+use crate::port::Coordinator;
 use crate::report::MigrationReport;
 use crate::store::Store;
 

@@ -12,7 +12,8 @@ use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
 use crate::mutant::{Mutant, is_broken};
-use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
+use crate::port::StoreError;
+use crate::store::{Answer, ReadLevel, Rows, Slice, Store, Tokens};
 use crate::task::Guard;
 
 /// Clocks that part by more than this since a renewal have jumped: rates differ by less.

@@ -16,7 +16,8 @@ use super::verbs::{Order, Verb};
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::{Command, Event, Head, Ledger, Transaction, Transition, Writer};
-use crate::store::{Answer, ReadLevel, Slice, Store, StoreError};
+use crate::port::StoreError;
+use crate::store::{Answer, ReadLevel, Slice, Store};
 
 /// Most rows that one conditional write changes: a batch has its limit.
 const ROWS_MAX: usize = 90;

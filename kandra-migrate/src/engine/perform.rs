@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backoff::Backoff;
-use super::executor::{CodeRun, Coordinator, Drained, Executor, Send, SendError};
+use super::executor::{CodeRun, Executor, Send};
 use super::halt::Halt;
 use super::hold::Holder;
 use crate::clock::Clock;
 use crate::error::Problem;
+use crate::human::human;
 use crate::ledger::Transition;
 use crate::plan::{OnFailure, Repeat, Step, StepKind, TaskFn, Work};
-use crate::report::human;
+use crate::port::{Coordinator, Drained, SendError};
 use crate::schema::{Effect, SchemaChange};
 use crate::store::Store;
 use crate::task::{Checkpoint, Guard, TaskError, TaskPanic};

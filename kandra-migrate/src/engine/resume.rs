@@ -1,7 +1,7 @@
 //! How a holder goes on where another run, or its own unknown outcome, has left a step.
 
 use super::decide::Action;
-use super::executor::{Coordinator, Executor};
+use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::perform::StepEnd;
@@ -10,6 +10,7 @@ use crate::error::Problem;
 use crate::ledger::{Ledger, StepState, Transition};
 use crate::mutant::{Mutant, is_broken};
 use crate::plan::{Step, StepKind};
+use crate::port::Coordinator;
 use crate::schema::Effect;
 use crate::store::Store;
 

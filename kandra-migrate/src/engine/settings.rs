@@ -89,7 +89,7 @@ impl Settings {
 
     /// What is wrong with the combination, in a sentence.
     pub fn check(&self) -> Result<(), String> {
-        let human = crate::report::human;
+        let human = crate::human::human;
         if self.lease < LEASE_MS_MIN {
             return Err(format!(
                 "a lease of {} is too short: at least {}",

@@ -21,8 +21,9 @@ use crate::clock::Clock;
 use crate::error::{Error, Problem};
 use crate::ledger::{Event, FAILED, Head, Ledger};
 use crate::plan::Destination;
+use crate::port::StoreError;
 use crate::report::{MigrationReport, Outcome, Report};
-use crate::store::{ReadLevel, Rows, Slice, Store, StoreError};
+use crate::store::{ReadLevel, Rows, Slice, Store};
 
 /// The longest pause before a version that is left alone is looked at again.
 const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);

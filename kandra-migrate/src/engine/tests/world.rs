@@ -9,18 +9,16 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Dice};
 use crate::engine::{
-    Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Operator, Run, Send,
-    SendError, Settings, Shutdown, Verb,
+    Catalog, CodeRun, Env, Executor, Identity, Operator, Run, Send, Settings, Shutdown, Verb,
 };
 use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, Transaction};
 use crate::migration::{Migration, Source};
 use crate::plan::{Destination, Plan};
+use crate::port::{Cause, Coordinator, Drained, NoAgreement, SendError, StoreError};
 use crate::report::Report;
 use crate::schema::{Effect, SchemaChange};
-use crate::store::{
-    Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
-};
+use crate::store::{Answer, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store};
 use crate::task::{TaskError, TaskResult};
 
 /// Tokio's clock, which tests pause.

@@ -9,8 +9,8 @@ use scylla::statement::Consistency;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::driver::{Database, Grid, Knock, knock, pin, socket_address};
-use crate::engine::NoAgreement;
+use super::{Database, Grid, Knock, knock, pin, socket_address};
+use crate::port::NoAgreement;
 
 /// Between two rounds at first: a schema change takes 20 to 50 ms to the other nodes.
 const PAUSE_MS_MIN: Duration = Duration::from_millis(20);

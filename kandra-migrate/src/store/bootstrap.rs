@@ -13,10 +13,11 @@ use scylla::statement::Consistency;
 use thiserror::Error;
 use uuid::{Uuid, Version};
 
-use super::agreement::agree;
 use super::definition::{FoundColumn, LedgerName, difference};
-use crate::driver::{Database, Grid, Outcome, Request, pin};
-use crate::store::{CreateError, LedgerTable, StoreError, literal};
+use super::{CreateError, LedgerTable};
+use crate::cql::literal;
+use crate::driver::{Database, Grid, Outcome, Request, agree, pin};
+use crate::port::StoreError;
 
 /// While a creation runs, a node can show a table without all its columns.
 const LOOKS_MAX: u32 = 4;
@@ -197,8 +198,8 @@ async fn settled_look(
 
 /// Asks one node: `system_schema` is each node's own.
 async fn look(database: &Database, ledger: &LedgerName, timeout: Duration) -> Result<Look, StoreError> {
-    let keyspace = format!("keyspace_name = {}", literal::text(&ledger.keyspace));
-    let table = format!("{keyspace} AND table_name = {}", literal::text(&ledger.table));
+    let keyspace = format!("keyspace_name = {}", literal(&ledger.keyspace));
+    let table = format!("{keyspace} AND table_name = {}", literal(&ledger.table));
     let text = format!(
         "SELECT keyspace_name, writetime(durable_writes) AS written_us FROM system_schema.keyspaces WHERE {keyspace}"
     );
