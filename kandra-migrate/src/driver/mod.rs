@@ -30,7 +30,7 @@ pub(crate) use drain::drain;
 pub(crate) use grid::{Grid, Record, UnexpectedAnswer};
 pub(crate) use node::{Knock, knock, socket_address};
 pub(crate) use outcome::{Outcome, Request, is_from_server};
-pub(crate) use table_id::TableIds;
+pub(crate) use table_id::{TableIds, is_refusal_of_id};
 
 /// The caller's session. Every statement says by itself how it is to be sent, so that no profile of the session
 /// decides: once, at this consistency, within this time.
