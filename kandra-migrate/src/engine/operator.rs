@@ -169,7 +169,8 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         Ok(true)
     }
 
-    /// The head, once nobody holds the lease, or its holder has let it lapse.
+    /// The head, once nobody holds the lease, or its holder has let it lapse. At most one lease is waited for: a holder
+    /// that writes meanwhile is alive, whatever servers' clocks say of its last write.
     async fn free_head(&self) -> Result<Option<Head>, Problem> {
         let mut sighting: Option<Sighting> = None;
         loop {
@@ -180,13 +181,14 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
             if head.owner.is_none() {
                 return Ok(Some(head));
             }
-            if op_age.is_none_or(|age| age < lease_of(&head)) {
+            let is_alive = sighting.as_ref().is_some_and(|sighting| !sighting.is_of(&head));
+            if is_alive || op_age.is_none_or(|age| age < lease_of(&head)) {
                 return Err(Problem::Held {
                     holder: head.owner_info.unwrap_or_else(|| "another instance".to_owned()),
                 });
             }
             // By the server's clock it has lapsed; on the own one that is seen to its end.
-            let seen = sighting.take().filter(|sighting| sighting.is_of(&head));
+            let seen = sighting.take();
             let seen = seen.unwrap_or_else(|| Sighting::new(&head, self.env.settings.lease, now));
             if seen.has_lapsed(now, op_age) {
                 return Ok(Some(head));

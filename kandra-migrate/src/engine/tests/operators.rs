@@ -185,6 +185,23 @@ async fn a_live_holder_stops_before_its_next_step_and_goes_on_after_resume() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_edit_is_refused_while_a_holder_lives_however_far_servers_clocks_are_apart() {
+    let world = World::new();
+    world.skew(Duration::from_secs(3600));
+    world.landings("orders", [Landing::Hangs; 3]);
+    let holder = {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move { run(&world, ALL).await })
+    };
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let asked = tokio::time::Instant::now();
+    let error = Error::from(operate(&world, ALL, Verb::Abandon(2)).await.unwrap_err());
+    assert_eq!(error.code(), Code::Held, "{error}");
+    assert!(asked.elapsed() <= settings().lease, "{:?}", asked.elapsed());
+    holder.abort();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pause_of_what_is_not_begun_concerns_only_who_needs_it() {
     let world = State::Queued.reach().await;
     operate(&world, ALL, Verb::Pause(2)).await.unwrap();

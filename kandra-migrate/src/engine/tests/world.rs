@@ -1,7 +1,7 @@
 //! A database in memory for the engine: a ledger whose answers can be lost, and statements that can be too.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Clock for PausedClock {
     }
 
     fn wall_ms(&self) -> i64 {
-        1_700_000_000_000
+        1_700_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap()
     }
 
     async fn sleep(&self, duration: Duration) {
@@ -74,6 +74,7 @@ pub(super) struct World {
     landings: Mutex<BTreeMap<String, VecDeque<Landing>>>,
     sent: Mutex<Vec<String>>,
     effects: Mutex<BTreeSet<String>>,
+    skew_ms: AtomicI64,
 }
 
 impl World {
@@ -89,6 +90,11 @@ impl World {
     /// What becomes of the statement whose text contains `part`, at its next sendings; later ones land.
     pub(super) fn landings(&self, part: &str, landings: impl IntoIterator<Item = Landing>) {
         self.landings.lock().unwrap().entry(part.to_owned()).or_default().extend(landings);
+    }
+
+    /// Reads are answered by servers whose clocks are so far ahead of those that write.
+    pub(super) fn skew(&self, ahead: Duration) {
+        self.skew_ms.store(i64::try_from(ahead.as_millis()).unwrap(), SeqCst);
     }
 
     /// The names of the objects of all statements that were sent, in order.
@@ -131,7 +137,9 @@ impl Store for Arc<World> {
         self.reads.fetch_add(1, SeqCst);
         tokio::time::sleep(Duration::from_millis(1)).await;
         self.tick();
-        Ok(self.store.read_now(slice))
+        let mut rows = self.store.read_now(slice);
+        rows.server_ms = rows.server_ms.map(|now| now + self.skew_ms.load(SeqCst));
+        Ok(rows)
     }
 
     async fn apply(&self, transaction: &Transaction) -> Result<Answer, StoreError> {
