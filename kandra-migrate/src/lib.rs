@@ -211,7 +211,7 @@ pub mod __internals {
     #[cfg(feature = "__mutants")]
     pub use crate::mutant::{Mutant, break_rule};
     pub use crate::plan::Destination;
-    pub use crate::port::{Cause, Coordinator, Drained, NoAgreement, SendError, StoreError};
+    pub use crate::port::{Agreed, Cause, Coordinator, Drained, NoAgreement, SendError, StoreError};
     pub use crate::schema::{Effect, SchemaChange};
     pub use crate::store::{
         Answer, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, Tokens,

@@ -62,6 +62,15 @@ pub enum Drained {
     Silent,
 }
 
+/// The nodes that are up have one schema version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreed {
+    /// The node that was asked for is one of them, or none was.
+    All,
+    /// The node that was asked for is none of them: what only it knew, the others do not know.
+    WithoutIt,
+}
+
 /// The nodes did not agree on one schema version.
 #[derive(Debug, Clone, Error)]
 #[error("no schema agreement within {}: {disagreeing}", human(*.waited))]

@@ -141,9 +141,9 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// How long a data statement of unknown outcome may still land: the server's own bound on it. What comes after such
-    /// a statement waits so long; after a takeover, counted from the dead holder's own deadline, two thirds of its lease
-    /// after its last sign of life.
+    /// How long a data statement of unknown outcome may still land: the server's own bound on it, by its own clock. What
+    /// comes after such a statement waits half as long again, since this clock may run faster; after the takeover of a
+    /// run that died in a step on data or of code, counted from the end of its lease.
     pub fn drain(mut self, time: Duration) -> Self {
         self.settings.drain_data = time;
         self

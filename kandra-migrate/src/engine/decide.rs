@@ -60,6 +60,19 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// The version that it is about.
+    pub(crate) fn version(&self) -> Option<i64> {
+        match self {
+            Self::Begin { version, .. }
+            | Self::Resume { version, .. }
+            | Self::Repair { version }
+            | Self::Complete { version }
+            | Self::Pause { version, .. }
+            | Self::Blocked { version, .. } => Some(*version),
+            Self::Release => None,
+        }
+    }
+
     /// The ordinal of the step that it is about.
     pub(crate) fn step(&self) -> Option<i64> {
         match self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::plan::TaskFn;
-use crate::port::{Coordinator, Drained, NoAgreement, SendError};
+use crate::port::{Agreed, Coordinator, Drained, NoAgreement, SendError};
 use crate::schema::{Effect, SchemaChange};
 use crate::task::{Guard, TaskResult};
 
@@ -51,8 +51,12 @@ pub trait Executor: std::marker::Send + Sync {
     /// Sends a statement, once.
     fn send(&self, statement: Send<'_>) -> impl Future<Output = Result<(), SendError>> + std::marker::Send;
 
-    /// Waits until all nodes that are up have one schema version.
-    fn agree(&self, timeout: Duration) -> impl Future<Output = Result<(), NoAgreement>> + std::marker::Send;
+    /// Waits until all nodes that are up have one schema version, and says whether this node is one of them.
+    fn agree(
+        &self,
+        with: Option<&Coordinator>,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Agreed, NoAgreement>> + std::marker::Send;
 
     /// Asks whether a node can still be at work on an earlier statement.
     fn drain(

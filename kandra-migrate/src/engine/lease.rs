@@ -1,5 +1,6 @@
 //! The lease: each conditional write of a holder, sent until its outcome is definite.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -152,6 +153,21 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             guard.open(self.term);
         }
         self.guard = guard;
+    }
+
+    /// Works while the lease is kept, if it is held.
+    pub(crate) async fn renewing<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Halt> {
+        let mut work = pin!(work);
+        loop {
+            let (clock, held) = (self.env.clock, self.is_held());
+            // Counted from the last renewal: works that are short, one after the other, leave none out.
+            let due = self.term.begun() + self.env.settings.heartbeat;
+            tokio::select! {
+                biased;
+                result = &mut work => return Ok(result),
+                () = clock.sleep(due.saturating_sub(clock.now())), if held => self.renew().await?,
+            }
+        }
     }
 
     pub(crate) async fn renew(&mut self) -> Result<(), Halt> {

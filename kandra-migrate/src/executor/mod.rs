@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::clock::SystemClock;
 use crate::driver::{Database, Outcome, Request, TableIds, advice, agree, drain, pin};
 use crate::engine::{CodeRun, Executor, Send};
-use crate::port::{Coordinator, Drained, NoAgreement, SendError};
+use crate::port::{Agreed, Coordinator, Drained, NoAgreement, SendError};
 use crate::schema::{Effect, SchemaChange, load, probe};
 use crate::task::{ContextParts, TaskContext, TaskResult};
 
@@ -102,8 +102,10 @@ impl Executor for CqlExecutor {
         settled(self.send_text(send.text, &send).await?, request)
     }
 
-    async fn agree(&self, timeout: Duration) -> Result<(), NoAgreement> {
-        agree(&self.database, timeout).await
+    async fn agree(&self, with: Option<&Coordinator>, timeout: Duration) -> Result<Agreed, NoAgreement> {
+        let agreed = agree(&self.database, timeout).await?;
+        let is_missing = |node: &Coordinator| !node.host_id().is_some_and(|id| agreed.contains(&id));
+        Ok(if with.is_some_and(is_missing) { Agreed::WithoutIt } else { Agreed::All })
     }
 
     async fn drain(&self, coordinator: &Coordinator, timeout: Duration) -> Drained {

@@ -136,7 +136,7 @@ impl Creation<'_> {
     async fn agree(&self, deadline: Instant) -> Result<(), Failure> {
         let left = deadline.saturating_duration_since(Instant::now());
         let agreed = agree(self.database, left).await;
-        agreed.map_err(|error| Failure::Final(CreateError::NoAgreement(error.waited)))
+        agreed.map(drop).map_err(|error| Failure::Final(CreateError::NoAgreement(error.waited)))
     }
 
     async fn look(&self) -> Result<Look, StoreError> {

@@ -110,6 +110,7 @@ impl Store for CqlStore {
         if let Err(error) = self.database.send_schema(statement).await {
             return Err(StoreError::from_execution(error, Request::Write).into());
         }
-        agree(&self.database, timeout).await.map_err(|error| CreateError::NoAgreement(error.waited))
+        let agreed = agree(&self.database, timeout).await;
+        agreed.map(drop).map_err(|error| CreateError::NoAgreement(error.waited))
     }
 }

@@ -24,6 +24,10 @@ impl Term {
         Self { deadline: now + length, renewed: Some((clock.wall_ms(), now)) }
     }
 
+    pub(crate) fn begun(&self) -> Duration {
+        self.renewed.map(|(_, at)| at).unwrap_or_default()
+    }
+
     pub(crate) fn deadline(&self) -> Duration {
         self.deadline
     }

@@ -183,6 +183,15 @@ async fn a_schema_statement_of_unknown_outcome_is_looked_for_before_it_is_sent_a
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_coordinator_took_with_it_before_it_had_told_the_others_is_run_again() {
+    let world = World::new();
+    world.loses(&["orders"]);
+    run(&world, &[&USERS, &ORDERS]).await.unwrap();
+    assert_eq!(world.sent(), ["users", "orders", "items", "orders"]);
+    assert!(world.ledger().is_completed(2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_stays_unknown_three_times_is_paused_and_blocks_every_run_at_once() {
     let world = World::new();
     world.landings("users", [Landing::Vanishes; 4]);

@@ -15,7 +15,7 @@ use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, Transaction};
 use crate::migration::{Migration, Source};
 use crate::plan::{Destination, Plan};
-use crate::port::{Cause, Coordinator, Drained, NoAgreement, SendError, StoreError};
+use crate::port::{Agreed, Cause, Coordinator, Drained, NoAgreement, SendError, StoreError};
 use crate::report::Report;
 use crate::schema::{Effect, SchemaChange};
 use crate::store::{Answer, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store};
@@ -70,11 +70,13 @@ pub(super) struct World {
     pub(super) store: MemoryStore,
     pub(super) writes: AtomicUsize,
     pub(super) reads: AtomicUsize,
+    pub(super) drains: AtomicUsize,
     fates: Mutex<VecDeque<Fate>>,
     landings: Mutex<BTreeMap<String, VecDeque<Landing>>>,
     sent: Mutex<Vec<String>>,
     effects: Mutex<BTreeSet<String>>,
     skew_ms: AtomicI64,
+    lost: Mutex<Vec<String>>,
 }
 
 impl World {
@@ -90,6 +92,11 @@ impl World {
     /// What becomes of the statement whose text contains `part`, at its next sendings; later ones land.
     pub(super) fn landings(&self, part: &str, landings: impl IntoIterator<Item = Landing>) {
         self.landings.lock().unwrap().entry(part.to_owned()).or_default().extend(landings);
+    }
+
+    /// The coordinator of these objects' statements dies before it has told the others of them.
+    pub(super) fn loses(&self, objects: &[&str]) {
+        self.lost.lock().unwrap().extend(objects.iter().map(|object| (*object).to_owned()));
     }
 
     /// Reads are answered by servers whose clocks are so far ahead of those that write.
@@ -196,12 +203,18 @@ impl Executor for Arc<World> {
         }
     }
 
-    async fn agree(&self, _timeout: Duration) -> Result<(), NoAgreement> {
+    async fn agree(&self, _with: Option<&Coordinator>, _timeout: Duration) -> Result<Agreed, NoAgreement> {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        Ok(())
+        let (mut lost, mut effects) = (self.lost.lock().unwrap(), self.effects.lock().unwrap());
+        if lost.is_empty() || !lost.iter().all(|object| effects.remove(object)) {
+            return Ok(Agreed::All);
+        }
+        lost.clear();
+        Ok(Agreed::WithoutIt)
     }
 
     async fn drain(&self, _coordinator: &Coordinator, _timeout: Duration) -> Drained {
+        self.drains.fetch_add(1, SeqCst);
         Drained::Answered
     }
 
@@ -271,7 +284,9 @@ pub(super) async fn operate(
     let catalog = Catalog::new(migrations, None);
     let identity =
         Identity { owner: dice.nonce(), info: "operator".to_owned(), reason: Some("a test".to_owned()) };
-    Operator::new(env, identity, &catalog, "shop".to_owned(), "table".to_owned()).carry_out(&verb).await
+    Operator::new(env, world, identity, &catalog, "shop".to_owned(), "table".to_owned())
+        .carry_out(&verb)
+        .await
 }
 
 /// A run with other settings.
