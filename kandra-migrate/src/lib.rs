@@ -205,7 +205,8 @@ pub mod __private {
 pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::engine::{
-        Catalog, CodeRun, Env, Executor, Identity, Observer, Progress, Run, Send, Settings, Shutdown,
+        Catalog, CodeRun, Env, Executor, Expected, Identity, Observer, Operator, Progress, Run, Send,
+        Settings, Shutdown, Verb,
     };
     pub use crate::ledger::*;
     #[cfg(feature = "__mutants")]

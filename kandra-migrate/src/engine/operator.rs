@@ -14,9 +14,9 @@ use super::lease::{Identity, Journal, Lease};
 use super::reader::Reader;
 use super::shutdown::Shutdown;
 use super::sighting::{Sighting, landed_by, lease_of};
-use super::verbs::{Order, Verb};
+use super::verbs::{Expected, Order, Verb};
 use crate::clock::Clock;
-use crate::error::Problem;
+use crate::error::{Error, Problem};
 use crate::ledger::{Command, Event, Head, Ledger, StepRow, StepState, Transaction, Transition, Writer};
 use crate::port::{Coordinator, Drained, StoreError};
 use crate::store::{Answer, ReadLevel, Slice, Store};
@@ -25,7 +25,8 @@ use crate::store::{Answer, ReadLevel, Slice, Store};
 const ROWS_MAX: usize = 90;
 
 /// An operator at one ledger.
-pub(crate) struct Operator<'a, S, C, X> {
+#[expect(missing_debug_implementations, reason = "no part of the API")]
+pub struct Operator<'a, S, C, X> {
     env: Env<'a, S, C>,
     executor: &'a X,
     reader: Reader<'a, S, C>,
@@ -35,7 +36,8 @@ pub(crate) struct Operator<'a, S, C, X> {
 
 impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
     /// An operator; `keyspace` and `table` are for messages.
-    pub(crate) fn new(
+    #[must_use]
+    pub fn new(
         env: Env<'a, S, C>,
         executor: &'a X,
         identity: Identity,
@@ -59,17 +61,29 @@ impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
         Ok(rows.iter().map(|(key, cells)| Event::from_cells(key.n, cells)).collect())
     }
 
-    /// What a verb would change, in a sentence each, or why it is refused. Reads only.
+    /// What a verb would change, in a sentence each, and what was seen for that; or why it is refused. Reads only.
     #[cfg(feature = "cli")]
-    pub(crate) async fn preview(&self, verb: &Verb) -> Result<Vec<String>, Problem> {
+    pub(crate) async fn preview(
+        &self,
+        verb: &Verb,
+        expected: Expected,
+    ) -> Result<(Vec<String>, Expected), Problem> {
         let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
         let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());
         let ledger = self.with_journal(self.reader.fold(rows)?, verb.journal_from()).await?;
-        Ok(verb.order(&ledger, self.catalog, server_ms)?.preview(&ledger))
+        let order = verb.order(&ledger, self.catalog, server_ms)?;
+        expected.check_step(verb, &order)?;
+        let op = Some(ledger.head().map(|head| head.op));
+        Ok((order.preview(&ledger), Expected { op, ..expected }))
     }
 
     /// Carries out a verb, or says why not and changes nothing.
-    pub(crate) async fn carry_out(&mut self, verb: &Verb) -> Result<(), Problem> {
+    pub async fn operate(&mut self, verb: &Verb, expected: Expected) -> Result<(), Error> {
+        Ok(self.carry_out(verb, expected).await?)
+    }
+
+    /// Carries out a verb, or says why not and changes nothing.
+    pub(crate) async fn carry_out(&mut self, verb: &Verb, expected: Expected) -> Result<(), Problem> {
         // Of all verbs, only this one is for keyspaces that were never migrated.
         self.reader.creates = matches!(verb, Verb::Baseline(_));
         let begun = self.env.clock.now();
@@ -82,9 +96,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
                 self.reader.check_serial(head)?;
                 head.check_format().map_err(|error| self.reader.located(Problem::of_ledger(error)))?;
             }
-            let carried_out = match verb.order(&ledger, self.catalog, server_ms)? {
+            let order = verb.order(&ledger, self.catalog, server_ms)?;
+            expected.check_step(verb, &order)?;
+            let carried_out = match order {
                 Order::Command(command) => self.give(&ledger, &command, verb, begun).await?,
-                Order::Edit(_) => self.edit(verb).await?,
+                Order::Edit(_) => self.edit(verb, expected).await?,
             };
             if carried_out {
                 return Ok(());
@@ -137,15 +153,17 @@ impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
     }
 
     /// Edits the ledger as its holder; refused while a live run is. False where another run took the lease first.
-    async fn edit(&self, verb: &Verb) -> Result<bool, Problem> {
+    async fn edit(&self, verb: &Verb, expected: Expected) -> Result<bool, Problem> {
         let (seen, lapsed) = self.free_head().await?;
+        // The lease is taken on this token, so that nothing comes in between.
+        expected.check_op(verb, seen.as_ref().map(|head| head.op))?;
         // What a dead holder has left under way may be of a version that the verb is not about.
         let from = if lapsed.is_some() { Some(1) } else { verb.journal_from() };
         let journal = from.map_or(Journal::None, Journal::From);
         let edited = match Lease::acquire(self.env, self.identity.clone(), journal, seen).await {
             Ok(mut lease) => {
                 let landed_by = landed_by(lapsed.as_ref(), self.env.settings, lease.ledger(), from);
-                self.edit_under(&mut lease, verb, landed_by).await
+                self.edit_under(&mut lease, verb, expected, landed_by).await
             }
             Err(halt) => Err(halt),
         };
@@ -162,9 +180,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
         &self,
         lease: &mut Lease<'a, S, C>,
         verb: &Verb,
+        expected: Expected,
         landed_by: Duration,
     ) -> Result<bool, Halt> {
         let order = verb.order(lease.ledger(), self.catalog, self.env.clock.wall_ms());
+        let order = order.and_then(|order| expected.check_step(verb, &order).map(|()| order));
         let left = landed_by.saturating_sub(self.env.clock.now());
         if !left.is_zero() {
             lease.renewing(self.env.clock.sleep(left)).await?;

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Dice};
 use crate::engine::{
-    Catalog, CodeRun, Env, Executor, Identity, Operator, Run, Send, Settings, Shutdown, Verb,
+    Catalog, CodeRun, Env, Executor, Expected, Identity, Operator, Run, Send, Settings, Shutdown, Verb,
 };
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::ledger::{Ledger, Transaction};
 use crate::migration::{Migration, Source};
 use crate::plan::{Destination, Plan};
@@ -278,15 +278,24 @@ pub(super) async fn operate(
     world: &Arc<World>,
     migrations: &[&'static Migration],
     verb: Verb,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
+    operate_on(world, migrations, verb, Expected::default()).await
+}
+
+/// An operator's verb, for what was seen.
+pub(super) async fn operate_on(
+    world: &Arc<World>,
+    migrations: &[&'static Migration],
+    verb: Verb,
+    expected: Expected,
+) -> Result<(), Error> {
     let (clock, dice, settings) = (PausedClock(Instant::now()), Dice::system(), settings());
     let env = Env { store: world, clock: &clock, dice: &dice, settings: &settings };
     let catalog = Catalog::new(migrations, None);
     let identity =
         Identity { owner: dice.nonce(), info: "operator".to_owned(), reason: Some("a test".to_owned()) };
-    Operator::new(env, world, identity, &catalog, "shop".to_owned(), "table".to_owned())
-        .carry_out(&verb)
-        .await
+    let (keyspace, table) = ("shop".to_owned(), "table".to_owned());
+    Operator::new(env, world, identity, &catalog, keyspace, table).operate(&verb, expected).await
 }
 
 /// A run with other settings.
