@@ -107,6 +107,20 @@ impl Database {
         (0..step.writes()).all(|write| self.effects.contains_key(&(step.id, write)))
     }
 
+    /// Whether any of a step's effect is there.
+    pub(crate) fn has_any_effect(&self, step: &StepSpec) -> bool {
+        let written = (0..step.writes()).any(|write| self.effects.contains_key(&(step.id, write)));
+        written || self.nodes.iter().any(|node| node.schema.contains(&step.id))
+    }
+
+    /// Somebody takes back by hand what a step has done.
+    pub(crate) fn take_back(&mut self, step: u32) {
+        self.effects.retain(|(of, _), _| *of != step);
+        self.nodes.iter_mut().for_each(|node| {
+            node.schema.remove(&step);
+        });
+    }
+
     fn is_up(&self, node: usize) -> bool {
         self.nodes[node].state == NodeState::Up
     }

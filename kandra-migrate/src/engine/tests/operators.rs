@@ -289,6 +289,18 @@ async fn a_baseline_is_not_run_and_what_follows_is() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_edit_by_a_binary_with_another_text_does_not_make_that_text_the_applied_one() {
+    let world = World::new();
+    run(&world, &[&USERS]).await.unwrap();
+    world.landings("orders", [Landing::Refused]);
+    run(&world, &[&USERS, &ORDERS]).await.unwrap_err();
+    operate(&world, &[&super::USERS_EDITED, &ORDERS], Verb::Abandon(2)).await.unwrap();
+    let edited: &[&Migration] = &[&super::USERS_EDITED];
+    assert_eq!(run(&world, edited).await.unwrap_err().code(), Code::ChecksumMismatch);
+    assert_eq!(run(&world, &[&USERS]).await.unwrap().outcome, Outcome::AlreadyCurrent);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_restamp_makes_an_edit_the_applied_text() {
     let world = World::new();
     run(&world, &[&USERS]).await.unwrap();
