@@ -8,6 +8,7 @@ use super::backoff::Backoff;
 use super::executor::{CodeRun, Executor, Send};
 use super::halt::Halt;
 use super::hold::Holder;
+use super::observer::Progress;
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::human::human;
@@ -16,7 +17,7 @@ use crate::plan::{OnFailure, Repeat, Step, StepKind, TaskFn, Work};
 use crate::port::{Coordinator, Drained, SendError};
 use crate::schema::{Effect, SchemaChange};
 use crate::store::Store;
-use crate::task::{Checkpoint, Guard, TaskError, TaskPanic};
+use crate::task::{Checkpoint, Far, Guard, TaskError, TaskPanic};
 
 /// How a step ended.
 #[derive(Debug)]
@@ -220,6 +221,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let stall_timeout = step.stall_timeout.unwrap_or(self.env.settings.stall_timeout);
         let mut signs = (guard.signs_of_life(), started);
         let mut renewed = started;
+        let (mut far, mut first) = (guard.follow(), None);
         loop {
             let now = self.env.clock.now();
             if guard.signs_of_life() != signs.0 {
@@ -246,6 +248,20 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                     guard.note_progress();
                     // A task that no longer waits for the answer has what it asked for all the same.
                     let _ = checkpoint.stored.send(());
+                }
+                Ok(()) = far.changed() => {
+                    let Far { done, total } = *far.borrow_and_update();
+                    let (since, from) = *first.get_or_insert((clock.now(), done));
+                    let per_second = per_second(done.saturating_sub(from), clock.now().saturating_sub(since));
+                    self.env.settings.observer.tell(Progress::Far {
+                        version,
+                        name: self.entry(version).name().to_owned(),
+                        step: step.number(),
+                        task: step.task.clone(),
+                        done,
+                        total,
+                        per_second,
+                    });
                 }
                 () = shutdown.requested(), if step.repeat == Repeat::Idempotent => {
                     guard.close();
@@ -355,6 +371,11 @@ struct NoCoordinator;
 
 pub(super) fn no_coordinator(waited: Duration) -> Problem {
     Problem::Unreachable { waited, source: Arc::new(NoCoordinator) }
+}
+
+fn per_second(done: u64, time: Duration) -> Option<u64> {
+    let ms = u64::try_from(time.as_millis()).ok().filter(|ms| *ms > 0)?;
+    Some(done.saturating_mul(1000) / ms)
 }
 
 fn stuck(guard: &Guard, reason: String) -> CodeEnd {

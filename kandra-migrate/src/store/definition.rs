@@ -320,6 +320,15 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_the_refused_id_has_the_statement_that_is_sent() {
+        let page = include_str!("../error_codes/KM0010.md");
+        let begin = page.find("CREATE TABLE IF NOT EXISTS \"").expect("the statement");
+        let shown = page[begin..].split(';').next().unwrap_or_default();
+        let dense = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(dense(shown), dense(&ledger().create_statement(None)));
+    }
+
+    #[test]
     fn the_id_follows_the_keyspace_and_its_incarnation() {
         let other = LedgerName { keyspace: "shop2".to_owned(), ..ledger() };
         assert_eq!(ledger().id(1), ledger().id(1));

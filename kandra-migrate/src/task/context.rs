@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use super::guard::Permit;
 use super::statement::{Checked, Column, Manner, StatementError};
-use super::{Guard, TaskError};
+use super::{Far, Guard, TaskError};
 use crate::clock::SystemClock;
 use crate::cql::{QualifiedName, literal};
 use crate::driver::{Database, Grid, Outcome, Request};
@@ -182,9 +182,14 @@ impl TaskContext {
         self.0.parts.attempt
     }
 
-    /// Tells the run, and the log, how far the task is. A sign of progress for the stall timeout.
+    /// Tells how far the task is: so many of so many, of which the total may be unknown. The unit is the task's own, as
+    /// rows or ranges are.
+    ///
+    /// It is a sign of progress for the [stall timeout](crate::Task::stall_timeout), a line of the log, and on a
+    /// terminal the command line's bar, with the rate since the first call. It is not stored: what a later attempt needs
+    /// goes into a [checkpoint](TaskContext::save_checkpoint), after which `done` may go on from there.
     pub fn progress(&self, done: u64, total: Option<u64>) {
-        self.0.parts.guard.note_progress();
+        self.0.parts.guard.note_far(Far { done, total });
         tracing::info!(done, total, "task progress");
     }
 

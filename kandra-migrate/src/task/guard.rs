@@ -27,7 +27,15 @@ pub struct Guard {
     over: AtomicBool,
     unknown: AtomicBool,
     signs_of_life: AtomicU64,
+    far: watch::Sender<Far>,
     checkpoints: mpsc::Sender<Checkpoint>,
+}
+
+/// How far a task says it is: so many of so many, in a unit of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Far {
+    pub(crate) done: u64,
+    pub(crate) total: Option<u64>,
 }
 
 /// The run has stopped answering: it lost the lease, or it ended.
@@ -70,6 +78,7 @@ impl Guard {
             over: AtomicBool::new(false),
             unknown: AtomicBool::new(false),
             signs_of_life: AtomicU64::new(0),
+            far: watch::Sender::new(Far::default()),
             checkpoints,
         };
         (guard, receiver)
@@ -120,6 +129,17 @@ impl Guard {
     /// The task is getting on.
     pub fn note_progress(&self) {
         self.signs_of_life.fetch_add(1, SeqCst);
+    }
+
+    /// The task says how far it is.
+    pub(crate) fn note_far(&self, far: Far) {
+        self.note_progress();
+        self.far.send_replace(far);
+    }
+
+    /// What it says from now on; of what is said in between two looks, the last counts.
+    pub(crate) fn follow(&self) -> watch::Receiver<Far> {
+        self.far.subscribe()
     }
 
     pub(crate) fn signs_of_life(&self) -> u64 {

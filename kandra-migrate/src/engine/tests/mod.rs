@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use world::{Fate, Landing, World, migration, operate, run, run_with, settings};
 
-use super::{Settings, Shutdown, Verb, Wait};
+use super::{Observer, Progress, Settings, Shutdown, Verb, Wait};
 use crate::error::Code;
 use crate::ledger::{StepState, VersionState};
 use crate::migration::{Migration, Source};
@@ -61,6 +61,22 @@ async fn a_step_costs_one_conditional_write() {
     run(&world, ALL).await.unwrap();
     let steps = 4;
     assert_eq!(world.writes.load(SeqCst), steps + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_task_says_of_its_progress_is_told_with_its_rate() {
+    let world = World::new();
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let observer = Observer::new(move |progress| {
+        if let Progress::Far { task, done, total, per_second, .. } = progress {
+            heard.lock().unwrap().push((task, done, total, per_second));
+        }
+    });
+    let (_keep, shutdown) = Shutdown::new();
+    run_with(&world, ALL, Settings { observer, ..settings() }, shutdown).await.unwrap();
+    let fill = |done, per_second| ("fill".to_owned(), done, Some(100), per_second);
+    assert_eq!(*told.lock().unwrap(), [fill(0, None), fill(50, Some(50))]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,7 +19,7 @@ use crate::port::{Agreed, Cause, Coordinator, Drained, NoAgreement, SendError, S
 use crate::report::Report;
 use crate::schema::{Effect, SchemaChange};
 use crate::store::{Answer, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store};
-use crate::task::{TaskError, TaskResult};
+use crate::task::{Far, TaskError, TaskResult};
 
 /// Tokio's clock, which tests pause.
 #[derive(Debug)]
@@ -233,7 +233,13 @@ impl Executor for Arc<World> {
         self.sent.lock().unwrap().push(task.name.clone());
         tokio::time::sleep(Duration::from_millis(5)).await;
         match self.landing(&task.name) {
-            Landing::Lands => Ok(()),
+            Landing::Lands => {
+                for done in [0, 50] {
+                    task.guard.note_far(Far { done, total: Some(100) });
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                Ok(())
+            }
             Landing::Hangs => std::future::pending().await,
             _ => Err(TaskError::msg("the task failed")),
         }
