@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use crate::clock::Dice;
-use crate::engine::{Env, Identity, Operator, Verb};
+use crate::clock::{Dice, SystemClock};
+use crate::engine::{Env, Expected, Identity, Operator, Verb};
 use crate::error::Error;
+use crate::executor::CqlExecutor;
 use crate::report::AuditEvent;
 use crate::runner::{Parts, Runner, info};
+use crate::store::CqlStore;
 
 /// The verbs of an operator, each with a reason that stays in the audit trail. Made by
 /// [`Runner::control`](crate::Runner::control).
@@ -58,9 +60,21 @@ impl<'r> Control<'r> {
         self.carry_out(&Verb::MarkDone(version), reason).await
     }
 
+    /// Like [`Control::mark_done`], of this step, from 1: refused where another one is in doubt or has failed.
+    pub async fn mark_step_done(&self, version: i64, step: i64, reason: &str) -> Result<(), Error> {
+        let expected = Expected { step: Some(step), op: None };
+        self.carry_out_on(&Verb::MarkDone(version), expected, reason).await
+    }
+
     /// Says that the step in doubt of this version, or the one that failed, is to be run again.
     pub async fn rerun(&self, version: i64, reason: &str) -> Result<(), Error> {
         self.carry_out(&Verb::Rerun(version), reason).await
+    }
+
+    /// Like [`Control::rerun`], of this step, from 1: refused where another one is in doubt or has failed.
+    pub async fn rerun_step(&self, version: i64, step: i64, reason: &str) -> Result<(), Error> {
+        let expected = Expected { step: Some(step), op: None };
+        self.carry_out_on(&Verb::Rerun(version), expected, reason).await
     }
 
     /// Takes back a claim that nothing will ever finish, and its journal. What its steps have done stays done.
@@ -87,19 +101,34 @@ impl<'r> Control<'r> {
         Ok(events.into_iter().map(AuditEvent::from).collect())
     }
 
-    /// What a verb would change, or why it is refused.
+    /// What a verb would change, and what was seen for that; or why it is refused.
     #[cfg(feature = "cli")]
-    pub(crate) async fn preview(&self, verb: &Verb) -> Result<Vec<String>, Error> {
+    pub(crate) async fn preview(
+        &self,
+        verb: &Verb,
+        expected: Expected,
+    ) -> Result<(Vec<String>, Expected), Error> {
         let parts = self.runner.parts()?;
         let dice = Dice::system();
-        Ok(self.operator(&parts, &dice, None).preview(verb).await?)
+        Ok(self.operator(&parts, &dice, None).preview(verb, expected).await?)
     }
 
     pub(crate) async fn carry_out(&self, verb: &Verb, reason: &str) -> Result<(), Error> {
+        self.carry_out_on(verb, Expected::default(), reason).await
+    }
+
+    /// Carries out a verb if the ledger still is as it was seen.
+    pub(crate) async fn carry_out_on(
+        &self,
+        verb: &Verb,
+        expected: Expected,
+        reason: &str,
+    ) -> Result<(), Error> {
         let parts = self.runner.parts()?;
         let dice = Dice::system();
         let mut operator = self.operator(&parts, &dice, Some(reason));
-        Ok(operator.carry_out(verb).await?)
+        // One large state machine: on the heap, it does not weigh on its caller's future.
+        Ok(Box::pin(operator.carry_out(verb, expected)).await?)
     }
 
     fn operator<'a>(
@@ -107,7 +136,7 @@ impl<'r> Control<'r> {
         parts: &'a Parts,
         dice: &'a Dice,
         reason: Option<&str>,
-    ) -> Operator<'a, crate::store::CqlStore, crate::clock::SystemClock> {
+    ) -> Operator<'a, CqlStore, SystemClock, CqlExecutor> {
         let env =
             Env { store: &parts.store, clock: parts.clock.as_ref(), dice, settings: self.runner.settings() };
         let identity = Identity {
@@ -115,6 +144,7 @@ impl<'r> Control<'r> {
             info: info(self.runner.application_name()),
             reason: reason.map(str::to_owned),
         };
-        Operator::new(env, identity, &parts.catalog, parts.destination.keyspace.clone(), parts.table.clone())
+        let (keyspace, table) = (parts.destination.keyspace.clone(), parts.table.clone());
+        Operator::new(env, &parts.executor, identity, &parts.catalog, keyspace, table)
     }
 }

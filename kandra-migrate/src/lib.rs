@@ -144,6 +144,8 @@
 //!
 //! None is on by default.
 
+#[cfg(test)]
+mod arrows;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod clock;
@@ -152,10 +154,13 @@ mod cql;
 mod driver;
 mod engine;
 mod error;
+mod executor;
+mod human;
 mod ledger;
 mod migration;
 mod mutant;
 mod plan;
+mod port;
 mod registry;
 mod report;
 mod runner;
@@ -168,6 +173,7 @@ pub use cql::{Position, Rule, lint_codes};
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
+pub use ledger::LEDGER_TABLE;
 pub use migration::{Migration, Version};
 pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code, cql};
 pub use registry::Registry;
@@ -176,7 +182,6 @@ pub use report::{
     PlannedStep, Report, Status, StepStatus,
 };
 pub use runner::Runner;
-pub use schema::definition::LEDGER_TABLE;
 pub use task::{TaskContext, TaskError, TaskResult};
 
 /// What the macros expand to; no part of the API.
@@ -203,17 +208,19 @@ pub mod __private {
 pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::engine::{
-        Built, Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer,
-        Progress, Run, Send, SendError, Settings, Shutdown,
+        Catalog, CodeRun, Env, Executor, Expected, Identity, Observer, Operator, Progress, Run, Send,
+        Settings, Shutdown, Verb,
     };
     pub use crate::ledger::*;
     #[cfg(feature = "__mutants")]
     pub use crate::mutant::{Mutant, break_rule};
     pub use crate::plan::Destination;
+    pub use crate::port::{
+        Agreed, BuildState, Cause, Coordinator, Drained, NoAgreement, SendError, StoreError,
+    };
     pub use crate::schema::{Effect, SchemaChange};
     pub use crate::store::{
-        Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
-        Tokens,
+        Answer, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, Tokens,
     };
     pub use crate::task::{Guard, Permit, RunEnded};
 

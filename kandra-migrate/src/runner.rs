@@ -11,19 +11,17 @@ use scylla::statement::{Consistency, SerialConsistency};
 
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
-use crate::driver::{CqlExecutor, ExecutorSettings};
 #[cfg(feature = "cli")]
 use crate::engine::Observer;
 use crate::engine::{
-    Catalog, Entry, Env, Identity, Outlook, Reader, Run, Settings, Shutdown, Wait, await_applied, pending,
-    verify,
+    Catalog, Entry, Env, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending, verify,
 };
 use crate::error::{Error, Problem};
-use crate::ledger::{Ledger, MAIN_SCOPE};
+use crate::executor::{CqlExecutor, ExecutorSettings};
+use crate::ledger::{LEDGER_TABLE, Ledger, MAIN_SCOPE};
 use crate::plan::{Destination, Step};
 use crate::registry::Registry;
-use crate::report::{Drift, Foresight, LintFinding, Literals, PlannedMigration, Report, Status};
-use crate::schema::definition::LEDGER_TABLE;
+use crate::report::{Drift, Foresight, LintFinding, Literals, Outlook, PlannedMigration, Report, Status};
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
@@ -144,9 +142,9 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// How long a data statement of unknown outcome may still land: the server's own bound on it. What comes after such
-    /// a statement waits so long; after a takeover, counted from the dead holder's own deadline, two thirds of its lease
-    /// after its last sign of life.
+    /// How long a data statement of unknown outcome may still land: the server's own bound on it, by its own clock. What
+    /// comes after such a statement waits half as long again, since this clock may run faster; after the takeover of a
+    /// run that died in a step on data or of code, counted from the end of its lease.
     pub fn drain(mut self, time: Duration) -> Self {
         self.settings.drain_data = time;
         self
@@ -281,7 +279,10 @@ impl<'r> Runner<'r> {
         let plans: Vec<_> = pending.iter().map(|entry| (entry.migration, entry.steps())).collect();
         let findings = LintFinding::all(&plans);
         let foresight = Foresight { literals, outlooks: &outlooks, findings: &findings };
-        Ok(pending.into_iter().map(|entry| PlannedMigration::of(entry, &foresight)).collect())
+        Ok(pending
+            .into_iter()
+            .map(|entry| PlannedMigration::of(entry.migration, entry.steps(), &foresight))
+            .collect())
     }
 
     /// What the schema steps of these versions will meet.
@@ -338,7 +339,8 @@ impl<'r> Runner<'r> {
         if let Some(first) = first_pending.filter(|_| ledger.head().is_some()) {
             ledger.steps = reader.ledger(Slice::StepsFrom(first), ReadLevel::Quorum).await?.steps;
         }
-        Ok(Status::of(&ledger, &parts.catalog))
+        let known = parts.catalog.entries().map(|entry| entry.migration);
+        Ok(Status::of(&ledger, known))
     }
 
     /// Waits until everything that the binary needs is applied, and never migrates: for a service whose migrations

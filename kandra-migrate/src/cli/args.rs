@@ -163,9 +163,9 @@ pub(super) enum Command {
         why: MaybeReason,
     },
     /// Say that the step in doubt, or that failed, has had its effect
-    MarkDone(EditArgs),
+    MarkDone(StepArgs),
     /// Say that the step in doubt, or that failed, is to be run again
-    Rerun(EditArgs),
+    Rerun(StepArgs),
     /// Take back a claim that nothing will ever finish; what its steps did stays
     Abandon(EditArgs),
     /// Accept this binary's text of an applied version
@@ -215,6 +215,15 @@ pub(super) struct EditArgs {
     /// Show what would change, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct StepArgs {
+    #[command(flatten)]
+    pub(super) edit: EditArgs,
+    /// Only if this is the step, from 1, that is in doubt or has failed
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i64).range(1..))]
+    pub(super) step: Option<i64>,
 }
 
 #[derive(Debug, Args)]

@@ -8,14 +8,14 @@ use scylla::client::session::Session;
 use scylla::statement::SerialConsistency;
 
 use super::answer::{Answer, Changed};
-use super::args::{Command, EditArgs, Format, Line, MaybeReason, RunArgs};
+use super::args::{Command, EditArgs, Format, Line, MaybeReason, RunArgs, StepArgs};
 use super::exit::{self, Exit};
 use super::output::{print, say};
 use super::paint::{Paint, Painter};
 use super::progress::Display;
 use super::signals::Signals;
 use super::{Cli, Connection, Opening, Source, connect, json, prompt, text};
-use crate::engine::{Verb, Wait};
+use crate::engine::{Expected, Verb, Wait};
 use crate::error::{Error, Idiom};
 use crate::registry::Registry;
 use crate::report::Literals;
@@ -132,11 +132,15 @@ impl<'r> Desk<'_, 'r> {
                 let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
                 self.give(&Verb::Hold { ms }, why).await
             }
-            Command::MarkDone(args) => self.edit(&Verb::MarkDone(args.version), args).await,
-            Command::Rerun(args) => self.edit(&Verb::Rerun(args.version), args).await,
-            Command::Abandon(args) => self.edit(&Verb::Abandon(args.version), args).await,
-            Command::Restamp(args) => self.edit(&Verb::Restamp(args.version), args).await,
-            Command::Baseline(args) => self.edit(&Verb::Baseline(args.version), args).await,
+            Command::MarkDone(StepArgs { edit, step }) => {
+                self.edit(&Verb::MarkDone(edit.version), *step, edit).await
+            }
+            Command::Rerun(StepArgs { edit, step }) => {
+                self.edit(&Verb::Rerun(edit.version), *step, edit).await
+            }
+            Command::Abandon(args) => self.edit(&Verb::Abandon(args.version), None, args).await,
+            Command::Restamp(args) => self.edit(&Verb::Restamp(args.version), None, args).await,
+            Command::Baseline(args) => self.edit(&Verb::Baseline(args.version), None, args).await,
             Command::Events { limit } => self.runner().control().events(*limit).await.map(Answer::Events),
         }
     }
@@ -190,18 +194,18 @@ impl<'r> Desk<'_, 'r> {
     /// A command: a live run obeys it.
     async fn give(&self, verb: &Verb, why: &MaybeReason) -> Result<Answer, Error> {
         let control = self.runner().control();
-        let changes = control.preview(verb).await?;
+        let (changes, _) = control.preview(verb, Expected::default()).await?;
         // Who it was is in the audit trail anyhow.
         control.carry_out(verb, why.reason.as_deref().unwrap_or("no reason given")).await?;
         Ok(Answer::Changes { changes, outcome: Changed::Made })
     }
 
-    /// An edit: what it changes is shown before, and a person is asked.
-    async fn edit(&self, verb: &Verb, args: &EditArgs) -> Result<Answer, Error> {
+    /// An edit: what it changes is shown before, and a person is asked. What has changed meanwhile is not edited.
+    async fn edit(&self, verb: &Verb, step: Option<i64>, args: &EditArgs) -> Result<Answer, Error> {
         let runner = self.runner();
         let keyspace = runner.keyspace_name().unwrap_or_default();
         let control = runner.control();
-        let changes = control.preview(verb).await?;
+        let (changes, seen) = control.preview(verb, Expected { step, op: None }).await?;
         say(&format!("{} in keyspace {keyspace}:", verb.name()));
         for change in &changes {
             say(&format!("  {change}"));
@@ -211,7 +215,7 @@ impl<'r> Desk<'_, 'r> {
         } else if !args.yes && prompt::is_possible() && !prompt::agrees("Do it?").await {
             Changed::Declined
         } else {
-            control.carry_out(verb, &args.reason).await?;
+            control.carry_out_on(verb, seen, &args.reason).await?;
             Changed::Made
         };
         Ok(Answer::Changes { changes, outcome })

@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::answer::{Answer, Changed, is_pending};
 use super::exit::Exit;
 use crate::error::{Error, Idiom};
+use crate::human::utc;
 use crate::report::{
     AuditEvent, Drift, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status,
-    StepStatus, utc,
+    StepStatus,
 };
 
 const SCHEMA_VERSION: u32 = 1;

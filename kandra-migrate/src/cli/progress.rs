@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::paint::{Paint, Painter};
 use crate::engine::{Observer, Progress};
-use crate::report::human;
+use crate::human::human;
 
 /// Clears the line and goes to its start.
 const CLEAR: &str = "\r\x1b[2K";
@@ -69,11 +69,16 @@ impl Display {
                     self.line(&place);
                 }
             }
+            // A log has it from the task's own line.
+            Progress::Far { version, name, step, task, done, total, per_second } if self.is_terminal => {
+                let far = far(*done, *total, *per_second);
+                self.draw(&format!("{far} {version} {name}, step {step}: {task}"));
+            }
             Progress::Applied { version, name, took } => {
                 let applied = self.painter.paint(Paint::Good, "applied");
                 self.line(&format!("{applied} {version} {name} in {}", human(*took)));
             }
-            Progress::Done { .. } => {}
+            Progress::Far { .. } | Progress::Done { .. } => {}
         }
     }
 
@@ -104,6 +109,18 @@ fn bar(done: i64, steps: usize) -> String {
     format!("[{}{}]", "#".repeat(filled), ".".repeat(WIDTH - filled))
 }
 
+/// How far a task is, in its own unit, and how fast.
+fn far(done: u64, total: Option<u64>, per_second: Option<u64>) -> String {
+    let of = match total {
+        Some(total) => {
+            let percent = done.min(total).saturating_mul(100) / total.max(1);
+            format!("{} {done} of {total}", bar(i64::try_from(percent).unwrap_or_default(), 100))
+        }
+        None => done.to_string(),
+    };
+    per_second.map_or_else(|| of.clone(), |rate| format!("{of}, {rate}/s"))
+}
+
 fn write(text: &str) {
     // A log that cannot be written is no reason to stop a migration.
     let mut stderr = io::stderr().lock();
@@ -112,7 +129,15 @@ fn write(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::bar;
+    use super::{bar, far};
+
+    #[test]
+    fn a_task_says_how_far_it_is_and_how_fast() {
+        assert_eq!(far(50, Some(100), Some(7)), "[##########..........] 50 of 100, 7/s");
+        assert_eq!(far(50, None, None), "50");
+        assert_eq!(far(3, Some(2), None), "[####################] 3 of 2");
+        assert_eq!(far(0, Some(0), None), "[....................] 0 of 0");
+    }
 
     #[test]
     fn the_bar_fills_with_the_steps_that_are_done() {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::executor::{Built, Executor};
+use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::perform::StepEnd;
 use crate::clock::Clock;
+use crate::human::human;
 use crate::plan::Step;
-use crate::report::human;
+use crate::port::BuildState;
 use crate::store::Store;
 
 /// Between two looks at the nodes.
@@ -17,17 +18,22 @@ const LOOK_MS: Duration = Duration::from_millis(500);
 impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     /// The end of a step whose effect is there: where it says `.wait_built()`, once each node that is up has built it.
     /// The step stays begun meanwhile, so that the next run waits on where this one dies.
-    pub(super) async fn once_built(&mut self, step: &Step, end: StepEnd) -> Result<StepEnd, Halt> {
+    pub(super) async fn once_built(
+        &mut self,
+        version: i64,
+        step: &Step,
+        end: StepEnd,
+    ) -> Result<StepEnd, Halt> {
         let Some(change) = step.change().filter(|_| step.wait_built && matches!(end, StepEnd::Done)) else {
             return Ok(end);
         };
         // A node that does not know of it yet has none to build.
         self.unsettled = true;
-        self.settle(&mut Vec::new()).await?;
+        self.settle(Some(version), &mut Vec::new()).await?;
         let (executor, clock) = (self.executor, self.env.clock);
         let stall_timeout = step.stall_timeout.unwrap_or(self.env.settings.stall_timeout);
         let begun = clock.now();
-        let (mut last, mut last_change) = (Built::default(), begun);
+        let (mut last, mut last_change) = (BuildState::default(), begun);
         loop {
             match self.renewing(executor.built(change)).await? {
                 Ok(now) if now.nodes > 0 && now.built == now.nodes => {
@@ -35,7 +41,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                     return Ok(StepEnd::Done);
                 }
                 Ok(now) if now != last => {
-                    let Built { nodes, built, progress, .. } = &now;
+                    let BuildState { nodes, built, progress, .. } = &now;
                     tracing::info!(step = step.number(), built, nodes, progress, "waits until it is built");
                     (last, last_change) = (now, clock.now());
                 }
@@ -71,8 +77,8 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     }
 }
 
-fn unbuilt(step: &Step, built: &Built, reason: &str) -> StepEnd {
-    let (number, task, Built { nodes, built, progress, .. }) = (step.number(), &step.task, built);
+fn unbuilt(step: &Step, built: &BuildState, reason: &str) -> StepEnd {
+    let (number, task, BuildState { nodes, built, progress, .. }) = (step.number(), &step.task, built);
     let progress = if progress.is_empty() { String::new() } else { format!(" ({progress})") };
     StepEnd::Pause(format!(
         "step {number} ({task}) exists, and its build {reason}: {built} of {nodes} nodes have built it{progress}"

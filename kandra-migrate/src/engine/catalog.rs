@@ -111,7 +111,7 @@ impl Catalog {
     }
 
     /// The digest over what is completed: names and checksums as this binary has them, and as stored where it does
-    /// not have them.
+    /// not have them, or has another text.
     pub(crate) fn frontier_of(&self, ledger: &Ledger) -> String {
         self.frontier_over(ledger.versions().filter(|row| ledger.is_completed(row.version)))
     }
@@ -123,7 +123,11 @@ impl Catalog {
     }
 
     fn frontier_over<'a>(&'a self, completed: impl Iterator<Item = &'a VersionRow>) -> String {
-        frontier(completed.map(|row| match self.get(row.version) {
+        // A run has compared them. An operator's edit has not, and must not make an edited text look like the applied one.
+        let is_ours = |row: &VersionRow, entry: &&Entry| {
+            entry.migration.accepts(&row.checksum) || !entry.migration.knows_format_of(&row.checksum)
+        };
+        frontier(completed.map(|row| match self.get(row.version).filter(|entry| is_ours(row, entry)) {
             Some(entry) => (row.version, entry.name(), entry.migration.checksum()),
             None => (row.version, row.name.as_str(), row.checksum.as_str()),
         }))

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something that a run does, the moment that it is in the ledger.
+/// Something that a run does, the moment that it is in the ledger, or that its task says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
@@ -31,6 +31,23 @@ pub enum Progress {
         /// The name of its task.
         task: String,
     },
+    /// A code task says how far it is.
+    Far {
+        /// The version.
+        version: i64,
+        /// The migration's name.
+        name: String,
+        /// The step's number, from 1.
+        step: i64,
+        /// The name of its task.
+        task: String,
+        /// So much is done.
+        done: u64,
+        /// Of so much, if the task knows it.
+        total: Option<u64>,
+        /// So much a second since it said so first.
+        per_second: Option<u64>,
+    },
     /// A step's effect is there.
     Done {
         /// The version.
@@ -56,7 +73,10 @@ pub struct Observer(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
 impl Observer {
     /// Calls this function. It must not block: the run waits for it.
     #[must_use]
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only a command line watches so far"))]
+    #[cfg_attr(
+        not(any(feature = "cli", test)),
+        expect(dead_code, reason = "only a command line watches so far")
+    )]
     pub(crate) fn new(tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(tell)))
     }

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backoff::Backoff;
-use super::executor::{CodeRun, Coordinator, Drained, Executor, Send, SendError};
+use super::executor::{CodeRun, Executor, Send};
 use super::halt::Halt;
 use super::hold::Holder;
+use super::observer::Progress;
 use crate::clock::Clock;
 use crate::error::Problem;
+use crate::human::human;
 use crate::ledger::Transition;
 use crate::plan::{OnFailure, Repeat, Step, StepKind, TaskFn, Work};
-use crate::report::human;
+use crate::port::{Coordinator, Drained, SendError};
 use crate::schema::{Effect, SchemaChange};
 use crate::store::Store;
-use crate::task::{Checkpoint, Guard, TaskError, TaskPanic};
+use crate::task::{Checkpoint, Far, Guard, TaskError, TaskPanic};
 
 /// How a step ended.
 #[derive(Debug)]
@@ -84,7 +86,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             return Ok(StepEnd::Failed(problem));
         }
         let end = self.send(version, step, text).await?;
-        self.once_built(step, end).await
+        self.once_built(version, step, end).await
     }
 
     async fn send(&mut self, version: i64, step: &Step, text: &str) -> Result<StepEnd, Halt> {
@@ -97,7 +99,10 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         loop {
             // A statement may outlast its lease only if its outcome is waited for, so the common bound counts.
             self.lease.cover(timeout.min(self.env.settings.statement_timeout)).await?;
-            self.unsettled |= schema;
+            if schema {
+                self.unsettled = true;
+                self.spreads_from.clone_from(&coordinator);
+            }
             let statement = Send {
                 text,
                 id_seed: seed.as_deref(),
@@ -108,13 +113,13 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             let executor = self.executor;
             // Where the run ends while it waits for the answer, the statement may still land.
             let in_flight_before = self.data_in_flight_until;
-            self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
+            self.data_in_flight_until = self.env.clock.now() + self.env.settings.data_lands_within();
             let answer = self.renewing(executor.send(statement)).await?;
             self.data_in_flight_until = in_flight_before;
             match answer {
                 Ok(()) => return Ok(StepEnd::Done),
                 Err(SendError::Unknown(cause)) => {
-                    self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
+                    self.data_in_flight_until = self.env.clock.now() + self.env.settings.data_lands_within();
                     return Ok(StepEnd::Unknown(cause.to_string()));
                 }
                 Err(SendError::Passing(_)) if passing < PASSING_MAX => {
@@ -138,6 +143,25 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 }
             }
         }
+    }
+
+    /// The node that gets this run's schema statements: the journal names it before one is sent. False where none is up
+    /// for too long.
+    pub(super) async fn find_coordinator(&mut self) -> Result<bool, Halt> {
+        let begun = self.env.clock.now();
+        let mut backoff = Backoff::of_watchers();
+        while self.coordinator.is_none() {
+            self.coordinator = self.executor.coordinator();
+            if self.coordinator.is_some() {
+                break;
+            }
+            if self.env.clock.now().saturating_sub(begun) >= self.env.settings.unreachable_after {
+                return Ok(false);
+            }
+            let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
+            self.renewing(clock.sleep(pause)).await?;
+        }
+        Ok(true)
     }
 
     /// Whether schema statements no longer go to this node.
@@ -176,7 +200,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         self.guard_with(None);
         guard.end();
         if guard.has_unknown() {
-            self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
+            self.data_in_flight_until = self.env.clock.now() + self.env.settings.data_lands_within();
         }
         let ended = ended?;
         Ok(match ended {
@@ -212,6 +236,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let stall_timeout = step.stall_timeout.unwrap_or(self.env.settings.stall_timeout);
         let mut signs = (guard.signs_of_life(), started);
         let mut renewed = started;
+        let (mut far, mut first) = (guard.follow(), None);
         loop {
             let now = self.env.clock.now();
             if guard.signs_of_life() != signs.0 {
@@ -238,6 +263,20 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                     guard.note_progress();
                     // A task that no longer waits for the answer has what it asked for all the same.
                     let _ = checkpoint.stored.send(());
+                }
+                Ok(()) = far.changed() => {
+                    let Far { done, total } = *far.borrow_and_update();
+                    let (since, from) = *first.get_or_insert((clock.now(), done));
+                    let per_second = per_second(done.saturating_sub(from), clock.now().saturating_sub(since));
+                    self.env.settings.observer.tell(Progress::Far {
+                        version,
+                        name: self.entry(version).name().to_owned(),
+                        step: step.number(),
+                        task: step.task.clone(),
+                        done,
+                        total,
+                        per_second,
+                    });
                 }
                 () = shutdown.requested(), if step.repeat == Repeat::Idempotent => {
                     guard.close();
@@ -339,6 +378,19 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             }
         }
     }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the session has no connection to any node that could coordinate a schema statement")]
+struct NoCoordinator;
+
+pub(super) fn no_coordinator(waited: Duration) -> Problem {
+    Problem::Unreachable { waited, source: Arc::new(NoCoordinator) }
+}
+
+fn per_second(done: u64, time: Duration) -> Option<u64> {
+    let ms = u64::try_from(time.as_millis()).ok().filter(|ms| *ms > 0)?;
+    Some(done.saturating_mul(1000) / ms)
 }
 
 fn stuck(guard: &Guard, reason: String) -> CodeEnd {

@@ -1,18 +1,23 @@
 //! What each verb of an operator does in each state, or why it is refused. Pure.
 
+use uuid::Uuid;
+
 use super::catalog::{Catalog, Entry};
 use crate::error::Problem;
 use crate::ledger::{Claim, Command, Ledger, StepRow, StepState, Transition, VersionState};
 
 /// What an operator asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub enum Verb {
     /// The version is stopped before its next step, or not begun.
     Pause(i64),
     /// A paused version goes on; a pause that was not acted on, and a hold, are taken back.
     Resume,
     /// Nothing is begun for so many milliseconds.
-    Hold { ms: i64 },
+    Hold {
+        /// How many.
+        ms: i64,
+    },
     /// The step in doubt has had its effect.
     MarkDone(i64),
     /// The step in doubt, or that failed, is run again.
@@ -23,6 +28,44 @@ pub(crate) enum Verb {
     Restamp(i64),
     /// All versions up to this one were applied before there was a ledger.
     Baseline(i64),
+}
+
+/// What the person who says a verb goes by. Where it is no longer so, the verb is refused and changes nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// The step that is to be marked done or run again, from 1.
+    pub step: Option<i64>,
+    /// The fencing token that the ledger had when it was looked at; the inner `None` where there was no ledger.
+    pub op: Option<Option<Uuid>>,
+}
+
+impl Expected {
+    /// Refuses an order that is about another step.
+    pub(super) fn check_step(self, verb: &Verb, order: &Order) -> Result<(), Problem> {
+        let Some(step) = self.step else { return Ok(()) };
+        let found = match order {
+            Order::Edit(edits) => edits.iter().find_map(|edit| match edit {
+                Transition::MarkDone { n, .. } | Transition::Rerun { n, .. } => Some(n + 1),
+                _ => None,
+            }),
+            Order::Command(_) => None,
+        };
+        match found {
+            Some(found) if found == step => Ok(()),
+            Some(found) => {
+                Err(verb.refused(format!("it would be about step {found}, not about step {step}")))
+            }
+            None => Err(verb.refused("it is not about a step")),
+        }
+    }
+
+    /// Refuses what was shown before the ledger changed.
+    pub(super) fn check_op(self, verb: &Verb, op: Option<Uuid>) -> Result<(), Problem> {
+        if self.op.is_none_or(|expected| expected == op) {
+            return Ok(());
+        }
+        Err(verb.refused("the ledger has changed since what it would do was shown: look again"))
+    }
 }
 
 /// What carries a verb out.

@@ -20,6 +20,9 @@ pub use state::{IllegalTransition, StepState, VersionState};
 pub use transaction::{Condition, Mutation, Transaction, Writer};
 pub use transition::{Claim, Intent, SchemaRecord, Takeover, Transition};
 
+/// The table of the ledger, in the keyspace that is migrated.
+pub const LEDGER_TABLE: &str = "kandra_migrations";
+
 /// The format of the rows that this version of the crate writes, and the newest that it reads.
 pub const FORMAT: i32 = 1;
 

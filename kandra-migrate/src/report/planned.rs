@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::LintFinding;
+use super::{LintFinding, Outlook};
 use crate::cql::{self, Rule};
-use crate::engine::{Entry, Outlook};
-use crate::migration::Version;
-use crate::plan::Step;
+use crate::migration::{Migration, Version};
+use crate::plan::{Step, Steps};
 
 /// Whether the values in statements on data and roles are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,10 +65,10 @@ pub(crate) struct Foresight<'a> {
 }
 
 impl PlannedMigration {
-    pub(crate) fn of(entry: &Entry, foresight: &Foresight<'_>) -> Self {
-        let version = entry.version();
+    pub(crate) fn of(migration: &Migration, steps: &Steps, foresight: &Foresight<'_>) -> Self {
+        let version = migration.version();
         let outlook = |step: &Step| foresight.outlooks.get(&(version.get(), step.n));
-        let steps = entry.steps().iter().map(|step| PlannedStep {
+        let planned = steps.iter().map(|step| PlannedStep {
             number: step.number(),
             task: step.task.clone(),
             kind: step.kind.name(),
@@ -82,7 +81,7 @@ impl PlannedMigration {
         });
         let of_text = foresight.findings.iter().filter(|finding| finding.version == version);
         let of_text = of_text.map(|finding| (finding.step, finding.rule, finding.message.clone()));
-        let of_database = entry.steps().iter().filter_map(|step| match outlook(step)? {
+        let of_database = steps.iter().filter_map(|step| match outlook(step)? {
             Outlook::PassedOver(effect) if !step.allowed.contains(&Rule::OtherShape) => {
                 let message = format!("IF NOT EXISTS would do nothing: {effect}");
                 Some((step.number(), Rule::OtherShape, message))
@@ -94,9 +93,9 @@ impl PlannedMigration {
         let told = |(step, rule, message): (i64, Rule, String)| format!("{rule} step {step}: {message}");
         Self {
             version,
-            name: entry.name().to_owned(),
-            location: entry.migration.location(),
-            steps: steps.collect(),
+            name: migration.name().to_owned(),
+            location: migration.location(),
+            steps: planned.collect(),
             findings: findings.into_iter().map(told).collect(),
         }
     }

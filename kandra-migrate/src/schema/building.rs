@@ -7,9 +7,9 @@ use scylla::cluster::Node;
 use scylla::statement::Consistency;
 use tokio::task::JoinSet;
 
+use crate::cql::literal;
 use crate::driver::{Database, Grid, Knock, Outcome, Request, knock, pin, socket_address};
-use crate::engine::{Built, SendError};
-use crate::store::literal;
+use crate::port::{BuildState, SendError};
 
 /// What is built.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(crate) async fn built(
     database: &Arc<Database>,
     keyspace: &str,
     target: &Target,
-) -> Result<Built, SendError> {
+) -> Result<BuildState, SendError> {
     let mut asked = JoinSet::new();
     for node in database.nodes() {
         let question = Question {
@@ -39,7 +39,7 @@ pub(crate) async fn built(
         };
         asked.spawn(question.ask());
     }
-    let mut built = Built::default();
+    let mut built = BuildState::default();
     let mut progress = Vec::new();
     for answer in asked.join_all().await {
         match answer? {
@@ -72,17 +72,17 @@ struct Question {
 
 impl Question {
     async fn ask(self) -> Result<Says, SendError> {
-        let keyspace = literal::text(&self.keyspace);
+        let keyspace = literal(&self.keyspace);
         let text = match &self.target {
             Target::Index(name) => {
-                let name = literal::text(name);
+                let name = literal(name);
                 // Its key is called table_name, and holds the keyspace's.
                 format!(
                     "SELECT index_name FROM system.\"IndexInfo\" WHERE table_name = {keyspace} AND index_name = {name}"
                 )
             }
             Target::View(name) => {
-                let name = literal::text(name);
+                let name = literal(name);
                 format!(
                     "SELECT view_name FROM system.built_views WHERE keyspace_name = {keyspace} AND view_name = {name}"
                 )
@@ -111,7 +111,7 @@ impl Question {
                 tasks.rows().filter(of_keyspace).filter_map(|row| row.int("progress")).sum()
             }
             Target::View(name) => {
-                let (keyspace, name) = (literal::text(&self.keyspace), literal::text(name));
+                let (keyspace, name) = (literal(&self.keyspace), literal(name));
                 let text = format!(
                     "SELECT keys_built FROM system.view_builds_in_progress WHERE keyspace_name = {keyspace} AND view_name = {name}"
                 );

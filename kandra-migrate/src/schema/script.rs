@@ -10,13 +10,12 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::definition::LEDGER_TABLE;
 use super::shape::{
     AggregateSchema, ColumnSchema, FunctionSchema, IndexSchema, KeyspaceSchema, TableSchema, ViewSchema,
 };
+use crate::cql::literal;
 use crate::cql::{OptionValue, quote};
-use crate::ledger::SchemaRecord;
-use crate::store::literal;
+use crate::ledger::{LEDGER_TABLE, SchemaRecord};
 
 /// What the line of the keyspace begins with.
 pub(super) const OF_KEYSPACE: &str = "KEYSPACE WITH ";
@@ -94,11 +93,9 @@ fn keyspace_options(schema: &KeyspaceSchema) -> String {
 pub(super) fn option(name: &str, value: &OptionValue) -> String {
     let value = match value {
         OptionValue::Scalar(value) if is_bare(name, value) => value.clone(),
-        OptionValue::Scalar(value) => literal::text(value),
+        OptionValue::Scalar(value) => literal(value),
         OptionValue::Map(entries) => {
-            let entry = |(key, value): (&String, &String)| {
-                format!("{}: {}", literal::text(key), literal::text(value))
-            };
+            let entry = |(key, value): (&String, &String)| format!("{}: {}", literal(key), literal(value));
             format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
         }
     };
@@ -192,7 +189,7 @@ fn index(name: &str, index: &IndexSchema) -> String {
     let mut text = format!("CREATE {custom}INDEX {} ON {} ({target})", quote(name), of(&index.table));
     if let Some(class) = index.options.get("class_name") {
         // Writing to a string cannot fail.
-        let _ = write!(text, " USING {}", literal::text(class));
+        let _ = write!(text, " USING {}", literal(class));
     }
     let is_option = |name: &String| !matches!(name.as_str(), "target" | "class_name");
     let options: BTreeMap<_, _> =
@@ -214,7 +211,7 @@ fn view(name: &str, view: &ViewSchema, common: &BTreeSet<String>) -> String {
 fn function(function: &FunctionSchema) -> String {
     let FunctionSchema { name, arguments, body, called_on_null, language, return_type } = function;
     let null = if *called_on_null { "CALLED" } else { "RETURNS NULL" };
-    let (name, arguments, body) = (of(name), typed(arguments), literal::text(body));
+    let (name, arguments, body) = (of(name), typed(arguments), literal(body));
     format!(
         "CREATE FUNCTION {name} ({arguments}) {null} ON NULL INPUT RETURNS {return_type} LANGUAGE {language} AS {body}"
     )

@@ -21,11 +21,10 @@ use thiserror::Error;
 
 use super::guard::Permit;
 use super::statement::{Checked, Column, Manner, StatementError};
-use super::{Guard, TaskError};
+use super::{Far, Guard, TaskError};
 use crate::clock::SystemClock;
-use crate::cql::QualifiedName;
+use crate::cql::{QualifiedName, literal};
 use crate::driver::{Database, Grid, Outcome, Request};
-use crate::store::literal;
 
 /// Statements that a task keeps prepared. A task that has more puts values into their text.
 const PREPARED_MAX: usize = 256;
@@ -81,7 +80,7 @@ struct StatementFailed<E: std::error::Error + 'static> {
 }
 
 #[derive(Debug, Error)]
-#[error("no node answered to PREPARE within {}, {PREPARE_ATTEMPTS_MAX} times", crate::report::human(*.0))]
+#[error("no node answered to PREPARE within {}, {PREPARE_ATTEMPTS_MAX} times", crate::human::human(*.0))]
 struct PrepareTimeout(Duration);
 
 impl TaskContext {
@@ -183,9 +182,14 @@ impl TaskContext {
         self.0.parts.attempt
     }
 
-    /// Tells the run, and the log, how far the task is. A sign of progress for the stall timeout.
+    /// Tells how far the task is: so many of so many, of which the total may be unknown. The unit is the task's own, as
+    /// rows or ranges are.
+    ///
+    /// It is a sign of progress for the [stall timeout](crate::Task::stall_timeout), a line of the log, and on a
+    /// terminal the command line's bar, with the rate since the first call. It is not stored: what a later attempt needs
+    /// goes into a [checkpoint](TaskContext::save_checkpoint), after which `done` may go on from there.
     pub fn progress(&self, done: u64, total: Option<u64>) {
-        self.0.parts.guard.note_progress();
+        self.0.parts.guard.note_far(Far { done, total });
         tracing::info!(done, total, "task progress");
     }
 
@@ -278,8 +282,8 @@ impl TaskContext {
 
     async fn columns(&self, table: &QualifiedName) -> Result<Vec<Column>, ExecutionError> {
         let parts = &self.0.parts;
-        let keyspace = literal::text(table.keyspace.as_ref().unwrap_or(&parts.keyspace));
-        let table = literal::text(&table.name);
+        let keyspace = literal(table.keyspace.as_ref().unwrap_or(&parts.keyspace));
+        let table = literal(&table.name);
         let text = format!(
             "SELECT column_name, type FROM system_schema.columns WHERE keyspace_name = {keyspace} AND table_name = {table}"
         );

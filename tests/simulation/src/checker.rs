@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kandra_migrate::{Code, Error, Outcome, Report};
+use kandra_migrate::__internals::Coordinator;
+use kandra_migrate::{Code, Error, Outcome};
 
 use crate::catalogue::{CATALOGUE, StepSpec, Work};
 use crate::coverage::Seen;
 use crate::database::Request;
+use crate::port::node_of;
+use crate::process::End;
 use crate::raw::{Raw, RawHead};
 use crate::time::{MS, Nanos, SECOND, server_ms};
 use crate::world::World;
@@ -42,6 +45,14 @@ pub(crate) struct Checker {
     returned: BTreeSet<(usize, u32)>,
     /// Steps that have failed definitely.
     failed: BTreeSet<u32>,
+    /// Schema steps that all nodes knew that were up, at some agreement.
+    spread: BTreeSet<u32>,
+    /// The node that a run's schema statements went to since it last found agreement.
+    groups: BTreeMap<usize, usize>,
+    /// Steps that an operator has marked done.
+    marked: BTreeSet<u32>,
+    /// Versions that an operator has restamped or baselined.
+    edited: BTreeSet<i64>,
     pub(crate) violation: Option<Violation>,
 }
 
@@ -72,6 +83,22 @@ impl Checker {
         self.raw.versions.iter().find(|(_, row)| row.state != "COMPLETED").map(|(version, _)| *version)
     }
 
+    /// A version of which something is in the journal, and that is not completed.
+    pub(crate) fn begun_version(&self) -> Option<i64> {
+        self.raw.steps.keys().map(|(version, _)| *version).find(|version| !self.raw.is_completed(*version))
+    }
+
+    /// The step of a version that has failed, or whose outcome is unknown, with its task.
+    pub(crate) fn step_in_doubt(&self, version: i64) -> Option<(i64, String)> {
+        let mut rows = self.raw.steps.range((version, i64::MIN)..=(version, i64::MAX));
+        let found = rows.find(|(_, row)| row.state == "INTENT" || row.state == "FAILED");
+        found.map(|((_, n), row)| (*n, row.task.clone()))
+    }
+
+    pub(crate) fn has_edited(&self) -> bool {
+        !self.edited.is_empty()
+    }
+
     fn start(&mut self, step: u32) -> u32 {
         let starts = self.open_starts.entry(step).or_default();
         *starts += 1;
@@ -92,6 +119,9 @@ impl World {
         self.check_head(run, &old, &new);
         self.check_versions(run, &old, &new);
         self.check_steps(run, &old, &new);
+        if self.runs[run].edits {
+            self.check_edit(run, &old, &new);
+        }
         self.checker.last_write_at = self.now;
     }
 
@@ -143,6 +173,7 @@ impl World {
             self.check_takeover(run, before);
             self.checker.holders.insert(head.epoch, run);
             self.checker.epochs.insert(run, head.epoch);
+            self.checker.groups.remove(&run);
         } else if head.epoch != epoch || self.checker.holders.get(&epoch) != Some(&run) {
             let holder = self.checker.holders.get(&epoch).map(|holder| self.name(*holder));
             let detail = format!("{} wrote in epoch {epoch} of {holder:?}", self.name(run));
@@ -153,8 +184,7 @@ impl World {
             let left = self.database.pending.iter().find(|pending| {
                 let statement = &self.database.statements[**pending];
                 // The journal names the node of a schema statement, and whoever goes on asks it first.
-                let is_data = !CATALOGUE.step(statement.step).is_schema();
-                statement.run == run && is_data
+                !CATALOGUE.step(statement.step).is_schema()
             });
             if let Some(left) = left.copied() {
                 let detail = format!("{} gave it back while #{left} may still land", self.name(run));
@@ -165,7 +195,7 @@ impl World {
 
     fn check_takeover(&mut self, run: usize, before: Option<&RawHead>) {
         let Some(before) = before.filter(|before| before.owner.is_some()) else { return };
-        self.count(Seen::Takeover);
+        self.count(if self.runs[run].edits { Seen::EditOfTheDead } else { Seen::Takeover });
         let silent = self.now - self.checker.last_write_at;
         if silent > before.lease_ms * MS + 60 * SECOND {
             self.count(Seen::TakeoverLate);
@@ -184,6 +214,15 @@ impl World {
     fn check_versions(&mut self, run: usize, old: &Raw, new: &Raw) {
         for (version, before) in &old.versions {
             match new.versions.get(version) {
+                Some(after)
+                    if self.runs[run].edits
+                        && (&*before.state, &*after.state) == ("COMPLETED", "COMPLETED") =>
+                {
+                    if before != after {
+                        self.count(Seen::Restamped);
+                        self.checker.edited.insert(*version);
+                    }
+                }
                 Some(after) if before.state == "COMPLETED" && after != before => {
                     self.violate("what is completed stays so", format!("version {version} changed"));
                 }
@@ -196,6 +235,7 @@ impl World {
                 None if before.state == "COMPLETED" => {
                     self.violate("what is completed stays so", format!("version {version} is gone"));
                 }
+                None if self.runs[run].edits => {}
                 None => self.count(Seen::Failed),
             }
         }
@@ -245,13 +285,23 @@ impl World {
             self.violate("a version completes with its own checksum", format!("{version} has {checksum}"));
             return;
         };
+        if self.runs[run].edits {
+            self.count(Seen::Baselined);
+            self.checker.edited.insert(version);
+            return;
+        }
         for step in steps {
             let row = new.steps.get(&(version, step.n));
             if !row.is_some_and(|row| row.state == "DONE" && row.task == step.name) {
                 let detail = format!("{version} without {}: {row:?}", step.name);
                 self.violate("a version completes with all its steps done", detail);
             }
-            if !self.database.has_effect(step) {
+            let is_there = if step.is_schema() {
+                self.checker.spread.contains(&step.id)
+            } else {
+                self.database.has_effect(step)
+            };
+            if !is_there && !self.checker.marked.contains(&step.id) {
                 let detail = format!("{version} without the effect of {}", step.name);
                 self.violate("a version completes with all its effects", detail);
             }
@@ -294,6 +344,11 @@ impl World {
                     self.check_pause(run, *key, old);
                     self.check_begun(*key, state_before, new);
                 }
+                ("INTENT" | "FAILED", "DONE") if self.runs[run].edits => {
+                    self.count(Seen::MarkedDone);
+                    self.checker.marked.insert(step.id);
+                }
+                ("INTENT" | "FAILED", "FAILED") if self.runs[run].edits => self.count(Seen::ToBeRerun),
                 ("INTENT", "DONE") => self.check_done(run, step),
                 // A failed schema statement may turn out to have had its effect.
                 ("FAILED", "DONE") if step.is_schema() => self.check_done(run, step),
@@ -307,6 +362,33 @@ impl World {
             if let Some(step) = CATALOGUE.find(&old.steps[key].task) {
                 self.checker.open_starts.remove(&step.id);
             }
+        }
+    }
+
+    /// What an edit is about has nothing under way: afterwards nobody looks for it any more. What an abandoned version has
+    /// done is taken back by hand.
+    fn check_edit(&mut self, run: usize, old: &Raw, new: &Raw) {
+        let gone = |key: &(i64, i64)| !new.steps.contains_key(key);
+        let changed: Vec<_> = old.steps.iter().filter(|(key, row)| new.steps.get(key) != Some(row)).collect();
+        let abandoned = changed.iter().any(|(key, _)| gone(key));
+        for (key, row) in changed {
+            let Some(step) = CATALOGUE.find(&row.task) else { continue };
+            let left = self.database.pending.iter().find(|at| {
+                let statement = &self.database.statements[**at];
+                statement.step == step.id && !statement.written_off
+            });
+            if let Some(left) = left.copied().filter(|_| self.scenario.timing_holds()) {
+                let detail = format!("{} edits {} while #{left} may still land", self.name(run), step.name);
+                self.violate("an edit leaves nothing under way", detail);
+            }
+            if gone(key) {
+                self.database.take_back(step.id);
+                self.checker.spread.remove(&step.id);
+                self.checker.marked.remove(&step.id);
+            }
+        }
+        if abandoned {
+            self.count(Seen::Abandoned);
         }
     }
 
@@ -377,6 +459,9 @@ impl World {
             let detail = format!("{} sends {} after it lost the lease", self.name(run), step.name);
             self.violate("only the holder sends", detail);
         }
+        if step.is_schema() {
+            self.check_node(request, step);
+        }
         let earlier = self.database.pending.iter().find(|pending| {
             let earlier = &self.database.statements[**pending];
             let same_start = request.start > 0
@@ -393,6 +478,29 @@ impl World {
             );
             self.violate("nothing is sent while something earlier may still land", detail);
         }
+    }
+
+    /// The node of a schema statement is in the journal before it is sent, so that a successor can ask it.
+    fn check_node(&mut self, request: &Request, step: &StepSpec) {
+        let row = self.checker.raw.steps.get(&(step.version, step.n));
+        let named = row.and_then(|row| row.coordinator.clone());
+        let named = named.and_then(|named| node_of(&Coordinator(named)));
+        if request.node.is_none() || request.node != named {
+            let detail = format!("{} goes to {:?}, its begin names {named:?}", step.name, request.node);
+            self.violate("a schema statement goes to the node that its begin names", detail);
+        }
+        let Some(node) = request.node else { return };
+        let group = *self.checker.groups.entry(request.run).or_insert(node);
+        if group != node {
+            let detail = format!("{} goes to {node}, the one before went to {group}", step.name);
+            self.violate("schema statements go to one node until nodes agree", detail);
+        }
+    }
+
+    /// The nodes that are up have one schema: so much they know.
+    pub(crate) fn check_agreed(&mut self, run: usize, known: Vec<u32>) {
+        self.checker.spread.extend(known);
+        self.checker.groups.remove(&run);
     }
 
     fn check_starts(&mut self, run: usize, step: &StepSpec) {
@@ -448,9 +556,13 @@ impl World {
     }
 
     /// A run ends.
-    pub(crate) fn check_end(&mut self, run: usize, ended: &Result<Report, Error>) {
+    pub(crate) fn check_end(&mut self, run: usize, ended: &End) {
         match ended {
-            Ok(report) => {
+            Ok(None) => {}
+            Err(error) if self.runs[run].edits && error.code() == Code::VerbRefused => {
+                self.count(Seen::EditRefused);
+            }
+            Ok(Some(report)) => {
                 self.count(match report.outcome {
                     Outcome::AlreadyCurrent => Seen::EndedCurrent,
                     Outcome::Migrated => Seen::EndedMigrated,
@@ -469,7 +581,8 @@ impl World {
         for migration in self.scenario.binaries[self.runs[run].binary].clone() {
             let version = migration.version().get();
             let row = self.checker.raw.versions.get(&version).cloned();
-            if !row.as_ref().is_some_and(|row| row.state == "COMPLETED" && migration.accepts(&row.checksum)) {
+            let fits = |checksum: &str| migration.accepts(checksum) || self.checker.edited.contains(&version);
+            if !row.as_ref().is_some_and(|row| row.state == "COMPLETED" && fits(&row.checksum)) {
                 let detail = format!("{} returned success with {version} as {row:?}", self.name(run));
                 self.violate("success means that everything needed is applied", detail);
             }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use kandra_migrate::__internals::{Command, Dice, Ledger, Transaction, Writer};
+use kandra_migrate::__internals::{Command, Dice, Expected, Ledger, Transaction, Verb, Writer};
 
+use crate::catalogue::CATALOGUE;
 use crate::coverage::Seen;
 use crate::time::{MS, Nanos, SECOND, server_ms};
 use crate::world::{Event, World};
@@ -20,6 +21,10 @@ impl World {
         for _ in 0..self.random.between(1, 5) {
             let at = self.random.below(end);
             self.at(at, Event::World(Box::new(|world| world.command(None, TRIES_MAX))));
+        }
+        for _ in 0..self.random.below(6) {
+            let at = self.random.below(end);
+            self.at(at, Event::Edit);
         }
         if self.random.per_mille(700) {
             self.at(end, Event::World(Box::new(|world| world.command_resume(TRIES_MAX))));
@@ -59,6 +64,36 @@ impl World {
                 world.after(pause, move |world| world.command(Some(command), tries - 1));
             }
         });
+    }
+
+    /// An edit of what is there, by an operator who has looked at it: whether a step has had its effect, and at which
+    /// state of the ledger.
+    pub(crate) fn any_edit(&mut self) -> Option<(Verb, Expected)> {
+        let ledger = Ledger::from_rows(self.ledger.store.rows()).ok()?;
+        let versions = self.scenario.binaries[0].len() as u64;
+        let any = self.random.between(1, versions) as i64;
+        let begun = self.checker.begun_version().filter(|_| self.random.per_mille(900));
+        let version = begun.unwrap_or(any);
+        let (verb, step) = match self.random.below(8) {
+            0 => (Verb::Restamp(any), None),
+            1 => (Verb::Baseline(any), None),
+            2 => (Verb::Abandon(version), None),
+            _ => match self.step_in_doubt(version) {
+                Some((n, true)) => (Verb::MarkDone(version), Some(n + 1)),
+                Some((n, false)) => (Verb::Rerun(version), Some(n + 1)),
+                None => (Verb::Rerun(version), None),
+            },
+        };
+        let op = Some(ledger.head().map(|head| head.op));
+        Some((verb, Expected { step, op }))
+    }
+
+    /// The step that an edit is about, and whether any of its effect is there, or may still come.
+    fn step_in_doubt(&self, version: i64) -> Option<(i64, bool)> {
+        let (n, task) = self.checker.step_in_doubt(version)?;
+        let step = CATALOGUE.find(&task)?;
+        let pending = self.database.pending.iter().any(|at| self.database.statements[*at].step == step.id);
+        Some((n, pending || self.database.has_any_effect(step)))
     }
 
     fn any_command(&mut self) -> Command {

@@ -6,9 +6,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use kandra_migrate::__internals::{
-    Answer, Built, Cause, Clock, CodeRun, Coordinator, CreateError, Drained, Effect, Executor, LedgerTable,
-    NoAgreement, ReadLevel, Rows, SchemaChange, SchemaRecord, Send, SendError, Slice, Store, StoreError,
-    Transaction,
+    Agreed, Answer, BuildState, Cause, Clock, CodeRun, Coordinator, CreateError, Drained, Effect, Executor,
+    LedgerTable, NoAgreement, ReadLevel, Rows, SchemaChange, SchemaRecord, Send, SendError, Slice, Store,
+    StoreError, Transaction,
 };
 use kandra_migrate::{TaskError, TaskResult};
 use tokio::sync::oneshot;
@@ -99,7 +99,7 @@ fn coordinator(node: usize) -> Coordinator {
     Coordinator(format!("node-{node} 10.0.0.{node}:9042"))
 }
 
-fn node_of(coordinator: &Coordinator) -> Option<usize> {
+pub(crate) fn node_of(coordinator: &Coordinator) -> Option<usize> {
     (0..NODES).find(|node| self::coordinator(*node) == *coordinator)
 }
 
@@ -172,8 +172,12 @@ impl Executor for Port {
         }
     }
 
-    async fn agree(&self, timeout: Duration) -> Result<(), NoAgreement> {
-        let agreed = self.ask(timeout, |world| world.database.agrees(world.now).then_some(())).await;
+    async fn agree(&self, with: Option<&Coordinator>, timeout: Duration) -> Result<Agreed, NoAgreement> {
+        let with = with.and_then(node_of);
+        let run = self.run;
+        let agreed = self
+            .ask(timeout, |world| world.database.agrees(world.now).then(|| world.agreed(run, with)))
+            .await;
         agreed.ok_or_else(|| {
             self.world.lock().count(Seen::NoAgreement);
             NoAgreement { waited: timeout, disagreeing: "some nodes".to_owned() }
@@ -245,8 +249,8 @@ impl Executor for Port {
         Ok(Some(SchemaRecord { digest: "s1:00".to_owned(), text: Some("the schema".to_owned()) }))
     }
 
-    async fn built(&self, _change: &SchemaChange) -> Result<Built, SendError> {
-        Ok(Built { nodes: NODES, built: NODES, ..Built::default() })
+    async fn built(&self, _change: &SchemaChange) -> Result<BuildState, SendError> {
+        Ok(BuildState { nodes: NODES, built: NODES, ..BuildState::default() })
     }
 
     async fn advice(&self) -> Vec<String> {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 
-use kandra_migrate::__internals::{Catalog, Destination, Dice, Env, Identity, Run, Shutdown};
+use kandra_migrate::__internals::{
+    Catalog, Destination, Dice, Env, Expected, Identity, Operator, Run, Shutdown, Verb,
+};
 use kandra_migrate::{Error, Report};
 
 use crate::catalogue::KEYSPACE;
@@ -14,7 +16,10 @@ use crate::port::Port;
 use crate::scenario::Host;
 use crate::world::{RunInfo, Shared};
 
-type Running = Pin<Box<dyn Future<Output = Result<Report, Error>>>>;
+/// The end of a run, or of an operator's edit, which has no report.
+pub(crate) type End = Result<Option<Report>, Error>;
+
+type Running = Pin<Box<dyn Future<Output = End>>>;
 
 /// A waker that notes that there is something to do.
 #[derive(Debug, Default)]
@@ -38,13 +43,13 @@ pub(crate) struct Process {
 /// What a poll led to.
 pub(crate) enum Polled {
     Waits,
-    Ended(Box<Result<Report, Error>>),
+    Ended(Box<End>),
     Panicked(String),
 }
 
 impl Process {
-    /// Starts a run on a host.
-    pub(crate) fn start(world: &Shared, host: &Host) -> Self {
+    /// Starts a run on a host, or an operator's edit.
+    pub(crate) fn start(world: &Shared, host: &Host, edit: Option<(Verb, Expected)>) -> Self {
         let mut locked = world.lock();
         let run = locked.runs.len();
         let dice = Dice::seeded(locked.random.bits());
@@ -55,10 +60,11 @@ impl Process {
             owner: owner.as_u128(),
             binary: host.binary,
             alive: true,
+            edits: edit.is_some(),
             request_timeout: host.rate.world(host.settings.request_timeout()),
         });
         let migrations = locked.scenario.binaries[host.binary].clone();
-        locked.note(|world| format!("{} starts", world.name(run)));
+        locked.note(|world| format!("{} starts{}", world.name(run), described(edit.as_ref())));
         drop(locked);
         let (sender, shutdown) = Shutdown::new();
         let port = Port {
@@ -76,7 +82,12 @@ impl Process {
             let catalog = Catalog::new(&migrations, settings.up_to);
             let identity = Identity { owner, info: name, reason: None };
             let env = Env { store: &port, clock: &port, dice: &dice, settings: &settings };
-            Run::new(env, &port, identity, catalog, destination, shutdown, table).run().await
+            let Some((verb, expected)) = edit else {
+                let run = Run::new(env, &port, identity, catalog, destination, shutdown, table);
+                return run.run().await.map(Some);
+            };
+            let mut operator = Operator::new(env, &port, identity, &catalog, destination.keyspace, table);
+            operator.operate(&verb, expected).await.map(|()| None)
         });
         let stop = Box::new(move || {
             sender.send_replace(true);
@@ -108,4 +119,8 @@ impl Process {
             }
         }
     }
+}
+
+fn described(edit: Option<&(Verb, Expected)>) -> String {
+    edit.map(|(verb, expected)| format!(" {verb:?} {expected:?}")).unwrap_or_default()
 }

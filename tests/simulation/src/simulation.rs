@@ -1,12 +1,12 @@
 //! One simulation, from its seed to its end.
 
 use kandra_migrate::__internals::break_rule;
-use kandra_migrate::{Code, Error, Report, Wait};
+use kandra_migrate::{Code, Wait};
 
 use crate::checker::Violation;
 use crate::coverage::{Coverage, Seen};
 use crate::database::{NODES, NodeState};
-use crate::process::{Polled, Process};
+use crate::process::{End, Polled, Process};
 use crate::rules::Rule;
 use crate::scenario::{Host, Poison};
 use crate::time::{Nanos, SECOND, nanos};
@@ -126,7 +126,7 @@ impl Simulation {
             Some(Event::Wake(waker)) => waker.wake(),
             Some(Event::Start(host)) => {
                 self.starts_ahead -= 1;
-                self.processes[host] = Some(Process::start(&self.world, &self.hosts[host]));
+                self.processes[host] = Some(Process::start(&self.world, &self.hosts[host], None));
             }
             Some(Event::GoOn(host)) => {
                 if let Some(process) = &mut self.processes[host] {
@@ -142,8 +142,21 @@ impl Simulation {
                     process.stop();
                 }
             }
+            Some(Event::Edit) => self.edit(),
             Some(Event::FaultsEnd) => self.end_faults(),
         }
+    }
+
+    /// An operator edits from a host of its own, that is killed and stands still as others are.
+    fn edit(&mut self) {
+        let mut world = self.world.lock();
+        let Some(edit) = world.any_edit() else { return };
+        let number = self.hosts.len();
+        let mut host = world.random.pick(&self.hosts).clone();
+        drop(world);
+        (host.name, host.restarts) = (format!("operator-{number}"), 0);
+        self.processes.push(Some(Process::start(&self.world, &host, Some(edit))));
+        self.hosts.push(host);
     }
 
     fn end_faults(&mut self) {
@@ -238,10 +251,11 @@ impl Simulation {
         world.at(at, Event::Start(host));
     }
 
-    fn ended(&mut self, host: usize, run: usize, ended: &Result<Report, Error>) {
+    fn ended(&mut self, host: usize, run: usize, ended: &End) {
         let mut world = self.world.lock();
         world.note(|world| match ended {
-            Ok(report) => format!("{} ends: {report}", world.name(run)),
+            Ok(Some(report)) => format!("{} ends: {report}", world.name(run)),
+            Ok(None) => format!("{} has edited", world.name(run)),
             Err(error) => format!("{} ends: {error}", world.name(run)),
         });
         world.runs[run].alive = false;
@@ -276,16 +290,16 @@ impl Simulation {
         self.deadline = world.now + LAST_RUN_WITHIN;
         drop(world);
         self.hosts[0] = host;
-        self.processes[0] = Some(Process::start(&self.world, &self.hosts[0]));
+        self.processes[0] = Some(Process::start(&self.world, &self.hosts[0], None));
     }
 }
 
 /// Whether an end is one that more runs would not change.
-fn stays(world: &World, ended: &Result<Report, Error>) -> bool {
+fn stays(world: &World, ended: &End) -> bool {
     match ended {
         Ok(_) => true,
         Err(error) if error.code() == Code::Paused => true,
-        Err(error) if error.is_mismatch() => world.scenario.edited,
+        Err(error) if error.is_mismatch() => world.scenario.edited || world.checker.has_edited(),
         Err(error) => {
             error.code() == Code::StepFailed
                 && world.scenario.poison.is_some_and(|(_, poison)| poison == Poison::Refused)

@@ -28,6 +28,8 @@ pub(crate) enum Event {
     GoOn(usize),
     /// A process is asked to stop.
     Shutdown(usize),
+    /// An operator edits.
+    Edit,
     /// No more faults.
     FaultsEnd,
 }
@@ -74,6 +76,8 @@ pub(crate) struct RunInfo {
     pub(crate) owner: u128,
     pub(crate) binary: usize,
     pub(crate) alive: bool,
+    /// Whether it is an operator's edit.
+    pub(crate) edits: bool,
     /// When it gives up an answer of the ledger, in the world's time.
     pub(crate) request_timeout: Nanos,
 }

@@ -1,12 +1,13 @@
 //! What operators can do in each state, and that what is refused changes nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use super::world::{Landing, World, operate, run, run_with, settings};
+use super::world::{Landing, World, operate, operate_on, run, run_with, settings};
 use super::{ALL, CHARGE, ORDERS, USERS};
-use crate::engine::{Settings, Shutdown, Verb, Wait};
-use crate::error::{Code, Error};
+use crate::engine::{Expected, Settings, Shutdown, Verb, Wait};
+use crate::error::Code;
 use crate::ledger::{StepState, VersionState};
 use crate::migration::Migration;
 use crate::report::Outcome;
@@ -110,7 +111,7 @@ async fn each_verb_in_each_state_works_or_is_refused_and_changes_nothing() {
         for verb in verbs {
             let world = state.reach().await;
             let before = world.store.rows();
-            let result = operate(&world, state.migrations(), verb.clone()).await.map_err(Error::from);
+            let result = operate(&world, state.migrations(), verb.clone()).await;
             if works(&verb, state) {
                 assert!(result.is_ok(), "{verb:?} in {state:?}: {}", result.unwrap_err());
                 continue;
@@ -185,6 +186,77 @@ async fn a_live_holder_stops_before_its_next_step_and_goes_on_after_resume() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_edit_of_what_has_changed_since_it_was_shown_is_refused_and_changes_nothing() {
+    let world = State::Failed.reach().await;
+    let op = Some(world.ledger().head().map(|head| head.op));
+    // Another run, between what was shown and the answer to it: the step may not have failed in the same way.
+    world.landings("items", [Landing::Refused]);
+    run(&world, ALL).await.unwrap_err();
+    let before = world.store.rows();
+    for verb in [Verb::MarkDone(2), Verb::Rerun(2), Verb::Abandon(2)] {
+        let seen = Expected { op, step: None };
+        let error = operate_on(&world, ALL, verb, seen).await.unwrap_err();
+        assert!(error.code() == Code::VerbRefused && error.to_string().contains("has changed"), "{error}");
+        assert_eq!(world.store.rows(), before);
+    }
+    let op = Some(world.ledger().head().map(|head| head.op));
+    operate_on(&world, ALL, Verb::MarkDone(2), Expected { op, step: None }).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_of_another_step_than_the_one_that_is_meant_is_refused() {
+    for verb in [Verb::MarkDone(2), Verb::Rerun(2)] {
+        let world = State::Failed.reach().await;
+        let before = world.store.rows();
+        let of = |step| Expected { step: Some(step), op: None };
+        let error = operate_on(&world, ALL, verb.clone(), of(1)).await.unwrap_err();
+        assert!(error.code() == Code::VerbRefused && error.to_string().contains("step 2"), "{error}");
+        assert_eq!(world.store.rows(), before);
+        operate_on(&world, ALL, verb, of(2)).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_of_a_schema_step_drains_its_node_first() {
+    for verb in [Verb::MarkDone(2), Verb::Rerun(2), Verb::Abandon(2)] {
+        let world = State::Paused.reach().await;
+        let before = world.drains.load(SeqCst);
+        operate(&world, ALL, verb.clone()).await.unwrap();
+        assert_eq!(world.drains.load(SeqCst) - before, 1, "{verb:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_over_a_dead_holder_waits_for_what_that_one_may_have_sent() {
+    let world = World::new();
+    world.landings("fill", [Landing::Hangs]);
+    let dead = tokio::time::timeout(Duration::from_secs(1), run(&world, ALL)).await;
+    assert!(dead.is_err());
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let asked = tokio::time::Instant::now();
+    operate(&world, ALL, Verb::Rerun(3)).await.unwrap();
+    let Settings { lease, .. } = settings();
+    assert!(asked.elapsed() >= lease + settings().data_lands_within(), "{:?}", asked.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_is_refused_while_a_holder_lives_however_far_servers_clocks_are_apart() {
+    let world = World::new();
+    world.skew(Duration::from_secs(3600));
+    world.landings("orders", [Landing::Hangs; 3]);
+    let holder = {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move { run(&world, ALL).await })
+    };
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let asked = tokio::time::Instant::now();
+    let error = operate(&world, ALL, Verb::Abandon(2)).await.unwrap_err();
+    assert_eq!(error.code(), Code::Held, "{error}");
+    assert!(asked.elapsed() <= settings().lease, "{:?}", asked.elapsed());
+    holder.abort();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pause_of_what_is_not_begun_concerns_only_who_needs_it() {
     let world = State::Queued.reach().await;
     operate(&world, ALL, Verb::Pause(2)).await.unwrap();
@@ -214,6 +286,18 @@ async fn a_baseline_is_not_run_and_what_follows_is() {
     operate(&world, ALL, Verb::Baseline(2)).await.unwrap();
     run(&world, ALL).await.unwrap();
     assert_eq!(world.sent(), ["fill"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_by_a_binary_with_another_text_does_not_make_that_text_the_applied_one() {
+    let world = World::new();
+    run(&world, &[&USERS]).await.unwrap();
+    world.landings("orders", [Landing::Refused]);
+    run(&world, &[&USERS, &ORDERS]).await.unwrap_err();
+    operate(&world, &[&super::USERS_EDITED, &ORDERS], Verb::Abandon(2)).await.unwrap();
+    let edited: &[&Migration] = &[&super::USERS_EDITED];
+    assert_eq!(run(&world, edited).await.unwrap_err().code(), Code::ChecksumMismatch);
+    assert_eq!(run(&world, &[&USERS]).await.unwrap().outcome, Outcome::AlreadyCurrent);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 use super::{columns, fields, map, shop};
 use crate::cql::OptionValue;
-use crate::schema::definition::LEDGER_TABLE;
+use crate::ledger::LEDGER_TABLE;
 use crate::schema::drift::differences;
 use crate::schema::script::{record, script};
 use crate::schema::shape::{KeyspaceSchema, TableSchema};

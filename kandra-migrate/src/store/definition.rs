@@ -2,12 +2,8 @@
 
 use uuid::Uuid;
 
-use crate::cql::quote;
+use crate::cql::{literal, quote};
 use crate::ledger::Kind;
-use crate::store::literal;
-
-/// The table of the ledger, in the keyspace that is migrated.
-pub const LEDGER_TABLE: &str = "kandra_migrations";
 
 const COMMENT: &str =
     "kandra-migrate ledger, written by conditional statements only: do not edit, truncate or drop";
@@ -126,7 +122,7 @@ const VERSION: [&str; 11] = [
 ];
 
 /// Columns of a version that are read by themselves: they are long, and seldom asked for.
-pub(crate) const SCHEMA_OF_VERSION: [&str; 2] = ["schema_digest", "schema_text"];
+pub(super) const SCHEMA_OF_VERSION: [&str; 2] = ["schema_digest", "schema_text"];
 
 const STEP: [&str; 12] = [
     "task",
@@ -186,7 +182,7 @@ impl LedgerName {
         let [partition, clustering @ ..] = KEY.map(|(name, _)| quote(name));
         let clustering = clustering.join(", ");
         let id = id.map(|id| format!("ID = '{id}' AND ")).unwrap_or_default();
-        let comment = literal::text(COMMENT);
+        let comment = literal(COMMENT);
         let table = self.qualified();
         format!(
             "CREATE TABLE IF NOT EXISTS {table} ({columns}, PRIMARY KEY (({partition}), {clustering})) WITH {id}comment = {comment}"
@@ -248,6 +244,7 @@ fn column_difference(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::LEDGER_TABLE;
     use crate::ledger::{Claim, Intent, Ledger, Mutation, Takeover, Transition, Writer};
 
     fn ledger() -> LedgerName {
@@ -324,6 +321,15 @@ mod tests {
         let statement = ledger().create_statement(Some(ledger().id(1_700_000_000_000_000)));
         let digest = Uuid::new_v5(&Uuid::nil(), statement.as_bytes());
         assert_eq!(digest.to_string(), "5d05f5ae-b794-5bc4-ab71-cdf94b531e8c", "{statement}");
+    }
+
+    #[test]
+    fn the_page_of_the_refused_id_has_the_statement_that_is_sent() {
+        let page = include_str!("../error_codes/KM0010.md");
+        let begin = page.find("CREATE TABLE IF NOT EXISTS \"").expect("the statement");
+        let shown = page[begin..].split(';').next().unwrap_or_default();
+        let dense = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(dense(shown), dense(&ledger().create_statement(None)));
     }
 
     #[test]
