@@ -237,8 +237,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
         Ok(true)
     }
 
-    /// The head, once nobody holds the lease, or its holder, as it was seen, has let it lapse. At most one lease is waited for: a holder
-    /// that writes meanwhile is alive, whatever servers' clocks say of its last write.
+    /// The head, once nobody holds the lease, or its holder, as it was seen, has let it lapse. At most one lease is waited
+    /// for: a holder that writes meanwhile is alive, whatever servers' clocks say of its last write.
     async fn free_head(&self) -> Result<(Option<Head>, Option<Sighting>), Problem> {
         let mut sighting: Option<Sighting> = None;
         loop {

@@ -54,8 +54,10 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let failed = ledger.step_state(version, n) == StepState::Failed;
         if let Some(end) = ended.filter(|end| !failed || matches!(end, StepEnd::Done)) {
             // It may have landed after the nodes agreed, in one of them that was silent.
-            self.unsettled |= is_schema;
-            self.spreads_from = earlier;
+            if is_schema {
+                self.unsettled = true;
+                self.spreads_from = earlier;
+            }
             return self.finish(version, n, end).await;
         }
         self.quiet.insert((version, n));
