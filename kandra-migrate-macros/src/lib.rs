@@ -2,9 +2,11 @@
 #![doc = include_str!("canon/k1.md")]
 
 mod canon;
+mod embed;
 mod expand;
 #[cfg(test)]
 mod golden;
+mod listing;
 #[cfg(test)]
 mod mutation;
 mod parse;
@@ -52,6 +54,14 @@ pub fn migration(
     module: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     migrate(arguments.into(), module.into(), &crate_names()).into()
+}
+
+/// For `kandra_migrate::cql_dir!`: the files of a directory, compiled in.
+#[doc(hidden)]
+#[proc_macro]
+pub fn embed_directory(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    embed::embed(input.into(), package.as_ref()).into()
 }
 
 fn migrate(arguments: TokenStream, module: TokenStream, crate_names: &[String]) -> TokenStream {

@@ -147,12 +147,16 @@ pub mod cli;
 mod clock;
 mod control;
 mod cql;
+mod directory;
 mod driver;
+mod duration;
 mod engine;
 mod error;
+mod files;
 mod ledger;
 mod migration;
 mod mutant;
+mod offline;
 mod plan;
 mod registry;
 mod report;
@@ -162,6 +166,7 @@ mod store;
 mod task;
 
 pub use control::Control;
+pub use cql::Value;
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
@@ -179,9 +184,12 @@ pub use task::{TaskContext, TaskError, TaskResult};
 /// What the macros expand to; no part of the API.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::directory::{Directory, Embedded, RegisteredDirectory};
     pub use crate::migration::Source;
+    pub use crate::plan::cql_file;
     pub use crate::registry::Registered;
     pub use inventory;
+    pub use kandra_migrate_macros::embed_directory;
 
     use crate::{IntoPlan, Migration, Plan};
 
@@ -227,5 +235,7 @@ pub mod __internals {
 
 /// What a migration's module usually needs.
 pub mod prelude {
-    pub use crate::{IntoPlan, OnFailure, Plan, Task, TaskContext, TaskError, TaskResult, code, cql};
+    pub use crate::{
+        IntoPlan, OnFailure, Plan, Task, TaskContext, TaskError, TaskResult, code, cql, cql_file,
+    };
 }

@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use scylla::statement::SerialConsistency;
 
-use super::time;
+use crate::duration;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -73,7 +73,7 @@ pub(super) struct Common {
     #[arg(long, global = true, env = "KANDRA_KEYSPACE", hide_env_values = true)]
     pub(super) keyspace: Option<String>,
     /// How long connecting may take
-    #[arg(long, global = true, value_name = "TIME", default_value = "30s", value_parser = time::parse)]
+    #[arg(long, global = true, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
     pub(super) connect_timeout: Duration,
     /// The serial consistency that the keyspace's ledger is written with
     #[arg(long, global = true, value_name = "LEVEL")]
@@ -135,7 +135,7 @@ pub(super) enum Command {
     /// Wait until everything that this binary needs is applied, without ever applying it
     Wait {
         /// How long
-        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time::parse)]
+        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
         timeout: Duration,
     },
     /// Stop a version before its next step, or keep it from being begun
@@ -153,7 +153,7 @@ pub(super) enum Command {
     /// Keep every version that is not begun from being begun, for so long
     Hold {
         /// How long: 30s, 5m, 2h, 1d
-        #[arg(value_parser = time::parse)]
+        #[arg(value_parser = duration::parse)]
         time: Duration,
         #[command(flatten)]
         why: MaybeReason,
@@ -182,16 +182,16 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "VERSION")]
     pub(super) to: Option<i64>,
     /// How long to wait for another instance, or for a hold to end; 0 does not wait [default: 10m]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) wait: Option<Duration>,
     /// How long the lease outlives this process, if that is killed [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) lease: Option<Duration>,
     /// When the outcome of a statement counts as unknown [default: 30s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) statement_timeout: Option<Duration>,
     /// The longest random pause before the lease is taken; spreads a fleet that starts at once [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) start_jitter: Option<Duration>,
     /// Create the keyspace if it is missing, with this replication
     #[arg(long, value_name = "REPLICATION")]

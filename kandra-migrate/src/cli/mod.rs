@@ -53,7 +53,6 @@ mod prompt;
 mod signals;
 mod table;
 mod text;
-mod time;
 
 use std::ffi::OsString;
 use std::fmt;

@@ -3,6 +3,7 @@
 
 mod change;
 mod classify;
+mod comment;
 mod cqltype;
 mod cursor;
 mod data;
@@ -16,11 +17,13 @@ mod lint;
 mod mask;
 mod name;
 mod normalise;
+mod place;
 mod position;
 mod script;
 mod statement;
 mod template;
 mod token;
+mod value;
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +33,7 @@ pub use change::{
     ObjectKind, OptionValue, Options, SchemaChange, TableAction,
 };
 pub use classify::{Classification, Kind, NotIdempotent, Refusal};
+pub use comment::{Comment, comments};
 pub use cqltype::CqlType;
 pub use digest::digest;
 pub use error::{CqlError, CqlErrorKind};
@@ -40,5 +44,6 @@ pub use normalise::{conditions, normalise};
 pub use position::Position;
 pub use script::{Piece, split, utf8};
 pub use statement::{Statement, one};
-pub use template::{Template, Value, Variables};
+pub use template::Template;
 pub use token::Span;
+pub use value::{Value, Variables};

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::table_id::TableIds;
 use super::{Database, Outcome, Request, advice, drain, panic, pin};
 use crate::clock::SystemClock;
+use crate::cql::Variables;
 use crate::engine::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 use crate::schema::{Effect, SchemaChange, agreement, load, probe};
 use crate::task::{ContextParts, TaskContext, TaskResult};
@@ -21,6 +22,8 @@ use crate::task::{ContextParts, TaskContext, TaskResult};
 pub(crate) struct ExecutorSettings {
     /// The keyspace that is migrated.
     pub(crate) keyspace: String,
+    /// Of code tasks' statements.
+    pub(crate) variables: Variables,
     /// Of the statements of a plan and of its code tasks.
     pub(crate) consistency: Consistency,
     /// When the outcome of a code task's statement counts as unknown, and a read of `system_schema` as lost.
@@ -127,6 +130,7 @@ impl Executor for CqlExecutor {
             clock: self.clock.clone(),
             guard,
             keyspace: self.settings.keyspace.clone(),
+            variables: self.settings.variables.clone(),
             consistency: self.settings.consistency,
             statement_timeout: self.settings.statement_timeout,
             timestamp_us,

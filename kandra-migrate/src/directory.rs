@@ -1,0 +1,224 @@
+//! Directories of CQL files: compiled in, or read beside the binary.
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::cql;
+use crate::error::Problem;
+use crate::files::{self, Fault, FileMigration, Found};
+use crate::migration::Migration;
+
+/// Makes each CQL file of a directory a migration of this crate's [`registry!`](crate::registry), compiled in.
+///
+/// ```ignore
+/// kandra_migrate::registry!(pub static MIGRATIONS);
+/// kandra_migrate::cql_dir!("migrations"); // beside Cargo.toml: migrations/V0001__create_users.cql, …
+/// ```
+///
+/// and, so that a new file is seen, a `build.rs` beside `Cargo.toml`:
+///
+/// ```
+/// fn main() {
+///     println!("cargo::rerun-if-changed=migrations");
+/// }
+/// ```
+///
+/// A file that changes is compiled in anew without that, but cargo does not look for new ones by itself. A test with
+/// [`check!`](crate::check) and [`Runner::verify`](crate::Runner::verify) say so where one is missing.
+///
+/// # Files
+///
+/// The path is that of a directory, relative to the package's own. In it are files called `V0007__add_index.cql`: the
+/// version, two underscores, the name. Zeros before the version do not count. Documentation (`.md`) and hidden files may
+/// lie beside them; anything else is an error of the compiler, with the file's path: two files of one version, a name
+/// of another form, an editor's backup, a directory.
+///
+/// A file has statements, with `;` between them, and each is a step of the migration. `${keyspace}` stands for the
+/// keyspace, other variables for what [`Runner::variable`](crate::Runner::variable) says.
+///
+/// # What comments say
+///
+/// A comment that begins with `-- kandra:`, on a line of its own, is about the statement that follows it. Keys are
+/// separated by commas; one that is unknown is an error.
+///
+/// | key | what it says |
+/// |---|---|
+/// | `undo` | the statement that follows takes back the one before it: [`Task::undo`](crate::Task::undo) |
+/// | `idempotent` | [`Task::idempotent`](crate::Task::idempotent) |
+/// | `once` | [`Task::once`](crate::Task::once) |
+/// | `point-of-no-return` | [`Task::point_of_no_return`](crate::Task::point_of_no_return) |
+/// | `timeout 5m` | [`Task::timeout`](crate::Task::timeout) |
+/// | `unclassified` | [`Task::unclassified`](crate::Task::unclassified) |
+/// | `out-of-order` | before the first statement: the migration may be applied although a higher version already is |
+/// | `accept k1:…` | before the first statement: the checksum of an earlier text that had the same effect |
+///
+/// ```sql
+/// -- Readers look users up by their address.
+/// -- kandra: out-of-order
+/// CREATE INDEX users_by_email ON ${keyspace}.users (email);
+/// -- kandra: undo
+/// DROP INDEX ${keyspace}.users_by_email;
+///
+/// -- kandra: idempotent, timeout 5m
+/// UPDATE ${keyspace}.settings SET seen = seen + ['email'] WHERE id = 1;
+/// ```
+///
+/// The undo can be a file of its own instead, `U0007__add_index.cql`, with a statement for each one of the migration,
+/// that of the last one first.
+///
+/// # Checksum
+///
+/// It is over the tokens of the statements and of their undos, and over what is said of them: white space, other
+/// comments and line ends do not count, nor do `out-of-order` and `accept`.
+///
+/// Content that is no CQL, or a key that is unknown, is an error of whatever asks for the migrations, before anything is
+/// sent: [`check!`](crate::check) in a test finds it.
+#[macro_export]
+macro_rules! cql_dir {
+    ($directory:literal) => {
+        $crate::__private::embed_directory! { $crate, $directory }
+    };
+}
+
+/// A CQL file as one task of a plan: each of its statements is a step.
+///
+/// ```ignore
+/// fn up() -> impl IntoPlan {
+///     [cql_file!("cql/tables.cql"), code("fill them", fill).idempotent()]
+/// }
+/// ```
+///
+/// The path is relative to the package's directory. What the file's comments say of its statements is as in
+/// [`cql_dir!`](crate::cql_dir); what methods of the [`Task`](crate::Task) say is of each of them that does not say
+/// otherwise. The tokens of the file are part of the migration's checksum.
+#[macro_export]
+macro_rules! cql_file {
+    ($path:literal) => {
+        $crate::__private::cql_file(
+            $path,
+            ::core::include_str!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", $path)),
+        )
+    };
+}
+
+/// A directory that is compiled in.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Directory {
+    path: &'static str,
+    /// The package's own, where it was compiled.
+    package: &'static str,
+    module_path: &'static str,
+    files: &'static [Embedded],
+    migrations: OnceLock<Result<Vec<Migration>, Fault>>,
+}
+
+/// A migration of a directory that is compiled in, as its files' names tell it.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Embedded {
+    pub version: i64,
+    pub name: &'static str,
+    pub file: &'static str,
+    pub text: &'static str,
+    /// Name and text.
+    pub undo: Option<(&'static str, &'static str)>,
+}
+
+/// What [`cql_dir!`](crate::cql_dir) hands to `inventory`.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct RegisteredDirectory(pub &'static Directory);
+
+inventory::collect!(RegisteredDirectory);
+
+impl Directory {
+    #[must_use]
+    pub const fn new(
+        path: &'static str,
+        package: &'static str,
+        module_path: &'static str,
+        files: &'static [Embedded],
+    ) -> Self {
+        Self { path, package, module_path, files, migrations: OnceLock::new() }
+    }
+
+    pub(crate) fn crate_name(&self) -> &'static str {
+        self.module_path.split("::").next().unwrap_or_default()
+    }
+
+    pub(crate) fn migrations(&self) -> Result<&[Migration], Problem> {
+        let migrations =
+            self.migrations.get_or_init(|| self.files.iter().map(|file| self.read(file)).collect());
+        migrations.as_deref().map_err(|fault| Problem::File(fault.clone()))
+    }
+
+    fn read(&self, embedded: &Embedded) -> Result<Migration, Fault> {
+        let found = Found {
+            version: embedded.version,
+            name: embedded.name.to_owned(),
+            file: embedded.file.to_owned(),
+            undo: embedded.undo.map(|(file, _)| file.to_owned()),
+        };
+        let undo = embedded.undo.map(|(_, text)| text);
+        FileMigration::read(self.path, &found, embedded.text, undo).map(Migration::of_file)
+    }
+
+    /// How the directory, where it is there, differs from what was compiled in.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        let directory = Path::new(self.package).join(self.path);
+        let Ok(listed) = files::list(&directory) else { return Vec::new() };
+        let found = match files::migrations(self.path, &listed) {
+            Ok(found) => found,
+            Err(faults) => return faults,
+        };
+        let on_disk: Vec<_> =
+            found.into_iter().flat_map(|found| [Some(found.file), found.undo]).flatten().collect();
+        let compiled_in =
+            self.files.iter().flat_map(|file| [Some((file.file, file.text)), file.undo]).flatten();
+        let compiled_in: Vec<_> = compiled_in.collect();
+        let path = self.path;
+        let mut differences = Vec::new();
+        for file in &on_disk {
+            match compiled_in.iter().find(|(name, _)| name == file) {
+                None => differences.push(format!("{path}/{file} is on disk but not in this binary: rebuild")),
+                Some((_, text))
+                    if fs::read_to_string(directory.join(file)).is_ok_and(|disk| disk != *text) =>
+                {
+                    differences
+                        .push(format!("{path}/{file} is not on disk as it is in this binary: rebuild"));
+                }
+                Some(_) => {}
+            }
+        }
+        let gone = compiled_in.iter().filter(|(name, _)| !on_disk.iter().any(|file| file == name));
+        differences.extend(
+            gone.map(|(file, _)| format!("{path}/{file} is in this binary but not on disk: rebuild")),
+        );
+        differences
+    }
+}
+
+/// The migrations of a directory as it is now.
+pub(crate) fn read(directory: &Path) -> Result<Vec<Migration>, Problem> {
+    let unreadable =
+        |path: &Path, source| Problem::DirectoryUnreadable { path: path.display().to_string(), source };
+    let listed = files::list(directory).map_err(|error| unreadable(directory, error))?;
+    let shown = directory.display().to_string();
+    let shown = shown.strip_suffix('/').unwrap_or(&shown);
+    let text = |file: &str| {
+        let path = directory.join(file);
+        let bytes = fs::read(&path).map_err(|error| unreadable(&path, error))?;
+        let text = cql::utf8(&bytes)
+            .map_err(|error| Problem::File(Fault::of_cql(&format!("{shown}/{file}"), &error)))?;
+        Ok::<_, Problem>(text.to_owned())
+    };
+    let found = files::migrations(shown, &listed).map_err(|faults| Problem::FileNames { faults })?;
+    let read = |found: Found| {
+        let undo = found.undo.as_deref().map(text).transpose()?;
+        let migration = FileMigration::read(shown, &found, &text(&found.file)?, undo.as_deref());
+        migration.map(Migration::of_file).map_err(Problem::File)
+    };
+    found.into_iter().map(read).collect()
+}
