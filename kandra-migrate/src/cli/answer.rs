@@ -13,6 +13,8 @@ pub(super) enum Answer {
         as_cql: bool,
     },
     Verified(Report),
+    /// All migrations, with what was found in them.
+    Linted(Vec<PlannedMigration>),
     Ran(Report),
     Waited(Report),
     Changes {
@@ -45,12 +47,18 @@ pub(super) fn is_paused(migration: &MigrationStatus) -> bool {
     migration.state == "PAUSED"
 }
 
+/// Whether something in it is likely to go wrong.
+pub(super) fn has_findings(migration: &PlannedMigration) -> bool {
+    !migration.findings.is_empty()
+}
+
 impl Answer {
     /// `wanted`: whether what is found counts, and not only that it was found.
     pub(super) fn exit(&self, wanted: bool) -> Exit {
         match self {
             Self::Waited(report) if !report.pending.is_empty() => Exit::Pending,
             Self::Changes { outcome: Changed::Declined, .. } => Exit::Failure,
+            Self::Linted(migrations) if migrations.iter().any(has_findings) => Exit::Failure,
             _ if !wanted => Exit::Success,
             Self::Status(status) => {
                 let any = |is: fn(&MigrationStatus) -> bool| status.migrations.iter().any(is);

@@ -44,6 +44,7 @@ struct ErrorView {
 enum Body<'a> {
     Status(StatusView<'a>),
     Plan { migrations: Vec<PlannedView<'a>> },
+    Lint { migrations: Vec<LintedView<'a>> },
     Report(ReportView<'a>),
     Changes { changes: &'a [String], outcome: &'static str },
     Events { events: Vec<EventView<'a>> },
@@ -102,6 +103,14 @@ struct PlannedStepView<'a> {
 }
 
 #[derive(Serialize)]
+struct LintedView<'a> {
+    version: i64,
+    name: &'a str,
+    location: &'a str,
+    findings: Vec<String>,
+}
+
+#[derive(Serialize)]
 struct ReportView<'a> {
     outcome: Option<&'static str>,
     applied: Vec<AppliedView<'a>>,
@@ -140,6 +149,9 @@ pub(super) fn answer(command: &str, exit: Exit, answer: &Answer) -> String {
         Answer::Status(status) => Body::Status(StatusView::of(status)),
         Answer::Plan { migrations, .. } => {
             Body::Plan { migrations: migrations.iter().map(PlannedView::of).collect() }
+        }
+        Answer::Linted(migrations) => {
+            Body::Lint { migrations: migrations.iter().map(LintedView::of).collect() }
         }
         Answer::Verified(report) | Answer::Ran(report) | Answer::Waited(report) => {
             Body::Report(ReportView::of(report, true))
@@ -243,6 +255,17 @@ impl<'a> PlannedView<'a> {
             name: &migration.name,
             location: &migration.location,
             steps: steps.collect(),
+        }
+    }
+}
+
+impl<'a> LintedView<'a> {
+    fn of(migration: &'a PlannedMigration) -> Self {
+        Self {
+            version: migration.version.get(),
+            name: &migration.name,
+            location: &migration.location,
+            findings: migration.findings.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -51,6 +51,7 @@ mod paint;
 mod progress;
 mod prompt;
 mod signals;
+mod standalone;
 mod table;
 mod text;
 
@@ -63,7 +64,9 @@ use std::sync::Arc;
 use scylla::client::session::Session;
 
 pub use connect::{Connection, Password};
+pub use standalone::kandra;
 
+use self::args::Asks;
 use crate::registry::Registry;
 use crate::runner::Runner;
 
@@ -187,8 +190,11 @@ impl<'r> Cli<'r> {
     /// A second signal ends the whole process.
     pub async fn main_from<T: Into<OsString>>(self, arguments: impl IntoIterator<Item = T>) -> ExitCode {
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-        let takes_url = matches!(self.source, Source::Options(_));
-        match args::parse(arguments, takes_url) {
+        let asks = match self.source {
+            Source::Options(_) => Asks::ForUrl,
+            Source::Application(_) => Asks::ForNothing,
+        };
+        match args::parse(arguments, asks) {
             Ok(line) => command::carry_out(self, line).await,
             Err(error) => {
                 // A help text that nobody reads to its end is no error.

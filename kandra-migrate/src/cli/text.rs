@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::answer::{Answer, Changed, is_edited, is_paused, is_pending};
+use super::answer::{Answer, Changed, has_findings, is_edited, is_paused, is_pending};
 use super::paint::{Paint, Painter};
 use super::table::{self, Cell};
 use crate::report::{
@@ -16,6 +16,7 @@ pub(super) fn render(answer: &Answer, painter: Painter) -> String {
         Answer::Plan { migrations, as_cql: false } => plan(migrations, painter),
         Answer::Plan { migrations, as_cql: true } => script(migrations),
         Answer::Verified(report) => verified(report, painter),
+        Answer::Linted(migrations) => linted(migrations, painter),
         Answer::Ran(report) => format!("{report}\n"),
         Answer::Waited(report) => waited(report, painter),
         Answer::Changes { changes, outcome } => match outcome {
@@ -159,6 +160,22 @@ fn script(migrations: &[PlannedMigration]) -> String {
                 None => add(&mut text, format_args!(": {}\n", step.task)),
             }
         }
+    }
+    text
+}
+
+fn linted(migrations: &[PlannedMigration], painter: Painter) -> String {
+    let mut text = String::new();
+    for migration in migrations.iter().filter(|migration| has_findings(migration)) {
+        let title = format!("{} {}", migration.version, migration.name);
+        add(&mut text, format_args!("{} ({})\n", painter.paint(Paint::Heading, &title), migration.location));
+        for finding in &migration.findings {
+            add(&mut text, format_args!("  {finding}\n"));
+        }
+    }
+    if text.is_empty() {
+        let sound = painter.paint(Paint::Good, "sound");
+        add(&mut text, format_args!("{sound}: nothing found in {} migrations\n", migrations.len()));
     }
     text
 }
