@@ -222,3 +222,95 @@ pub(crate) fn read(directory: &Path) -> Result<Vec<Migration>, Problem> {
     };
     found.into_iter().map(read).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FILES: [Embedded; 2] = [
+        Embedded { version: 1, name: "a", file: "V1__a.cql", text: "DROP TABLE ${keyspace}.a", undo: None },
+        Embedded {
+            version: 2,
+            name: "b",
+            file: "V2__b.cql",
+            text: "DROP TABLE ${keyspace}.b;",
+            undo: Some(("U2__b.cql", "CREATE TABLE ${keyspace}.b (id int PRIMARY KEY)")),
+        },
+    ];
+
+    /// A package with these files in `migrations`; it is removed with the value.
+    struct Package(std::path::PathBuf);
+
+    impl Package {
+        fn with(test: &str, files: &[(&str, &str)]) -> Self {
+            let package =
+                std::env::temp_dir().join(format!("kandra-directory-{}-{test}", std::process::id()));
+            fs::create_dir_all(package.join("migrations")).unwrap();
+            for (file, text) in files {
+                fs::write(package.join("migrations").join(file), text).unwrap();
+            }
+            Self(package)
+        }
+
+        fn differences(&self) -> Vec<String> {
+            let package = Box::leak(self.0.to_str().unwrap().to_owned().into_boxed_str());
+            Directory::new("migrations", package, "tests::m", &FILES).differences()
+        }
+    }
+
+    impl Drop for Package {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn what_is_on_disk_as_it_is_in_the_binary_is_no_difference() {
+        let files = [
+            (FILES[0].file, FILES[0].text),
+            (FILES[1].file, FILES[1].text),
+            FILES[1].undo.unwrap(),
+            ("README.md", ""),
+        ];
+        assert!(Package::with("same", &files).differences().is_empty());
+        let elsewhere = Directory::new("nowhere", "/nowhere", "tests::m", &FILES);
+        assert!(elsewhere.differences().is_empty(), "a machine without the sources has nothing to compare");
+    }
+
+    #[test]
+    fn each_difference_is_named_with_its_path() {
+        let files =
+            [("V1__a.cql", "DROP TABLE ${keyspace}.other"), ("V2__b.cql", FILES[1].text), ("V9__c.cql", "A")];
+        assert_eq!(
+            Package::with("other", &files).differences(),
+            [
+                "migrations/V1__a.cql is not on disk as it is in this binary: rebuild",
+                "migrations/V9__c.cql is on disk but not in this binary: rebuild",
+                "migrations/U2__b.cql is in this binary but not on disk: rebuild",
+            ]
+        );
+        let stray = Package::with("stray", &[("V9__c.cql~", "")]).differences();
+        assert!(stray[0].starts_with("migrations/V9__c.cql~: it is no migration"), "{stray:?}");
+    }
+
+    #[test]
+    fn what_is_compiled_in_and_what_is_read_are_the_same_migrations() {
+        let files = [(FILES[0].file, FILES[0].text), (FILES[1].file, FILES[1].text), FILES[1].undo.unwrap()];
+        let package = Package::with("both", &files);
+        let read = read(&package.0.join("migrations")).map_err(crate::Error::from).unwrap();
+        let compiled_in = Directory::new("migrations", "/nowhere", "tests::m", &FILES);
+        let of = |migrations: &[Migration]| {
+            let one = |m: &Migration| (m.version(), m.name().to_owned(), m.checksum().to_owned());
+            migrations.iter().map(one).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&read), of(compiled_in.migrations().map_err(crate::Error::from).unwrap()));
+    }
+
+    #[test]
+    fn a_file_that_is_not_utf8_is_named() {
+        let package = Package::with("utf8", &[]);
+        fs::write(package.0.join("migrations/V1__a.cql"), b"-- x\nSELECT '\xff'").unwrap();
+        let error = crate::Error::from(read(&package.0.join("migrations")).unwrap_err());
+        assert!(error.to_string().contains("V1__a.cql:2: column 9: this is not UTF-8"), "{error}");
+    }
+}

@@ -55,6 +55,23 @@
 //! `up` describes and does nothing: the runner checks all pending plans before it sends the first statement, and keeps
 //! a journal of each step. So a plan can be shown before ([`Runner::plan`]), and a crash resumes at its step.
 //!
+//! # Migrations as files
+//!
+//! Files of CQL are migrations as well, among those that are modules: with this `build.rs`, so that cargo looks for new
+//! ones,
+//!
+//! ```
+//! fn main() {
+//!     println!("cargo::rerun-if-changed=migrations");
+//! }
+//! ```
+//!
+//! `kandra_migrate::cql_dir!("migrations");` beside [`registry!`] compiles in `migrations/V0001__create_users.cql` and those
+//! beside it. [`cql_dir!`] says what they are called, and what comments in them can say. [`cql_file!`] is a file as one
+//! task of a plan, [`Registry::from_dir`] reads a directory at run time, and the command `kandra` (feature `cli`) needs no
+//! program around the files. [`Runner::variable`] says what `${name}` stands for. [`check!`] in a unit test finds what is
+//! wrong, without a database.
+//!
 //! # What a step is
 //!
 //! | task | when its outcome is unknown, after a crash or a timeout |
@@ -109,9 +126,9 @@
 //!
 //! # What is where
 //!
-//! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql`], [`code`], [`Task`], [`Plan`], [`IntoPlan`],
+//! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql_dir!`], [`cql_file!`], [`check!`], [`cql`], [`code`], [`Task`], [`Plan`], [`IntoPlan`],
 //!   [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module needs.
-//! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), and with
+//! - **Running them**: [`Runner`], with values for variables ([`Value`]), and with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), and with
 //!   [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan), [`verify`](Runner::verify) and
 //!   [`status`](Runner::status), which only read; [`Wait`], [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`].
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
@@ -128,7 +145,7 @@
 //!
 //! # Checksums
 //!
-//! A migration's checksum is over the tokens of its module: an edit of an applied migration is refused
+//! A migration's checksum is over the tokens of its module, or of its CQL: an edit of an applied migration is refused
 //! ([`KM0020`](Code::ChecksumMismatch)), a change of comments or formatting is not one. A module is closed for that: it
 //! names nothing of its crate, or says why it does. What counts is on the page of [`macro@migration`]'s crate, as the
 //! format `k1`.
@@ -137,7 +154,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `cli` | a command line to embed, with all verbs |
+//! | `cli` | a command line to embed, with all verbs; the command `kandra` |
 //! | `serde` | `Serialize` for reports, plans, status and events |
 //!
 //! None is on by default.

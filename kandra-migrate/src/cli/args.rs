@@ -347,8 +347,9 @@ fn prefix(typed: &str, matches: &ArgMatches, from: &DirectoryArgs, common: &Comm
         let Some(value) = value.filter(|_| is_typed(matches, id)) else { continue };
         prefix = format!("{prefix} --{} {}", id.replace('_', "-"), quoted(&value));
     }
-    for (name, value) in &common.var {
-        prefix = format!("{prefix} --var {}", quoted(&format!("{name}={value}")));
+    // What a variable stands for may be secret.
+    for (name, _) in &common.var {
+        prefix = format!("{prefix} --var {}", quoted(&format!("{name}=…")));
     }
     prefix
 }
@@ -389,7 +390,7 @@ mod tests {
         assert_eq!(line.unwrap().prefix, "./bin/shop --url cassandra://a,b:1/shop");
         let arguments = ["kandra", "--dir", "my files", "run", "--var", "a=b c"].map(OsString::from);
         let line = parse(arguments.to_vec(), Asks::ForDirectory).unwrap();
-        assert_eq!(line.prefix, "kandra --dir 'my files' --var 'a=b c'");
+        assert_eq!(line.prefix, "kandra --dir 'my files' --var 'a=…'");
         assert_eq!(line.directory, Path::new("my files"));
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted("cassandra://[::1]"), "'cassandra://[::1]'");

@@ -6,7 +6,7 @@ use super::token::{Token, TokenKind};
 const OPERATORS: [&str; 15] =
     ["=", "!=", "<", ">", "<=", ">=", "+", "-", "+=", "-=", "*", "/", "%", ":", "?"];
 /// Words behind which a value stands.
-const BEFORE_VALUES: [&str; 12] = [
+const BEFORE_VALUES: [&str; 11] = [
     "limit",
     "ttl",
     "timestamp",
@@ -15,7 +15,6 @@ const BEFORE_VALUES: [&str; 12] = [
     "contains",
     "between",
     "initcond",
-    "json",
     "using",
     "password",
     "identity",
@@ -71,9 +70,11 @@ impl<'a> Places<'a> {
                 OPERATORS.contains(&sign) && !(sign == "<" && self.opens_type())
             }
             TokenKind::Word => {
+                let before_last =
+                    |word| self.before_last.is_some_and(|token| token.is_word(self.source, word));
                 self.is_after(&BEFORE_VALUES)
-                    || last.is_word(self.source, "key")
-                        && self.before_last.is_some_and(|token| token.is_word(self.source, "contains"))
+                    || last.is_word(self.source, "key") && before_last("contains")
+                    || last.is_word(self.source, "json") && !before_last("select")
             }
             _ => false,
         }

@@ -4,6 +4,8 @@ mod destination;
 mod into_plan;
 mod steps;
 mod task;
+#[cfg(test)]
+mod tests;
 
 pub use destination::Destination;
 pub use into_plan::IntoPlan;

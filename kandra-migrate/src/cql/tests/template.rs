@@ -90,6 +90,7 @@ fn a_text_is_quoted_as_its_place_needs() {
         ("CREATE TABLE t (a int, b int, PRIMARY KEY (a, b)) WITH CLUSTERING ORDER BY (${w} DESC)", "N"),
         ("CREATE KEYSPACE ${w} WITH replication = {'class': ${w}, ${w}: 3}", "NVV"),
         ("CREATE CUSTOM INDEX ${w} ON t (${w}) USING ${w}", "NNV"),
+        ("INSERT INTO t JSON ${w}; SELECT JSON ${w} FROM t", "VN"),
         ("GRANT SELECT ON KEYSPACE ${w} TO ${w}; ALTER TABLE ${w}.t ADD ${w} text", "NNNN"),
         ("CREATE ROLE ${w} WITH PASSWORD = ${w} AND LOGIN = true", "NV"),
         ("UPDATE t SET a = 1 WHERE b < ${w} AND ${w} >= -${w}; DROP TABLE ${w}", "VNVN"),
