@@ -47,13 +47,11 @@ fn embedded(krate: &TokenTree, folder: &Path, found: &Found) -> TokenStream {
         quote!(::core::include_str!(#path))
     };
     let this = text(file);
-    let undo = match undo {
-        Some(file) => {
-            let undo = text(file);
-            quote!(::core::option::Option::Some((#file, #undo)))
-        }
-        None => quote!(::core::option::Option::None),
-    };
+    let some_undo = undo.as_ref().map(|file| {
+        let undo = text(file);
+        quote!(::core::option::Option::Some((#file, #undo)))
+    });
+    let undo = some_undo.unwrap_or_else(|| quote!(::core::option::Option::None));
     quote! {
         #krate::__private::Embedded { version: #version, name: #name, file: #file, text: #this, undo: #undo }
     }

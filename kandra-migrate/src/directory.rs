@@ -18,7 +18,7 @@ use crate::migration::Migration;
 ///
 /// and, so that a new file is seen, a `build.rs` beside `Cargo.toml`:
 ///
-/// ```
+/// ```ignore
 /// fn main() {
 ///     println!("cargo::rerun-if-changed=migrations");
 /// }

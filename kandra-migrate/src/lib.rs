@@ -60,7 +60,7 @@
 //! Files of CQL are migrations as well, among those that are modules: with this `build.rs`, so that cargo looks for new
 //! ones,
 //!
-//! ```
+//! ```ignore
 //! fn main() {
 //!     println!("cargo::rerun-if-changed=migrations");
 //! }

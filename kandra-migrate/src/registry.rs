@@ -154,20 +154,11 @@ macro_rules! registry {
 
 /// Checks the migrations without a database, in a unit test; panics with what is wrong.
 ///
-/// ```
-/// # kandra_migrate::registry!(pub static MIGRATIONS);
-/// # #[kandra_migrate::migration(version = 1)]
-/// # mod create_users {
-/// #     use kandra_migrate::prelude::*;
-/// #     fn up() -> impl IntoPlan { cql("CREATE TABLE ${keyspace}.users (id bigint PRIMARY KEY)") }
-/// # }
-/// # fn main() {
+/// ```no_run
 /// // #[test]
 /// fn migrations_are_sound() {
 ///     kandra_migrate::check!();
 /// }
-/// # migrations_are_sound();
-/// # }
 /// ```
 ///
 /// `check!()` is for the migrations of the crate that the line stands in, `check!(my_crate::MIGRATIONS)` for those of

@@ -18,15 +18,15 @@ Exit codes:
   3 something pending   7 the cluster does not answer
   130 after Ctrl-C, 143 after SIGTERM";
 
-/// What the command line says of where things come from.
+/// What the command line is asked for, of where things come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
     /// Where the files with the migrations are, and where the database is.
-    ForDirectory,
+    Directory,
     /// Where the database is.
-    ForUrl,
+    Url,
     /// Nothing: the application has both.
-    ForNothing,
+    Nothing,
 }
 
 /// A command line that was understood.
@@ -75,7 +75,7 @@ struct NoConnectionArgs {}
 
 #[derive(Debug, Default, Args)]
 struct DirectoryArgs {
-    /// The directory with the migrations: V0001__name.cql, …
+    /// The directory with the migrations: `V0001__name.cql`, …
     #[arg(long, global = true, value_name = "DIRECTORY", default_value = "migrations", env = "KANDRA_DIR")]
     #[arg(hide_env_values = true)]
     dir: PathBuf,
@@ -294,11 +294,11 @@ pub(super) fn parse(arguments: Vec<OsString>, asks: Asks) -> Result<Line, clap::
     let typed = typed.into_owned();
     let program = Path::new(&typed).file_name().unwrap_or(OsStr::new(&typed)).to_string_lossy().into_owned();
     let (matches, from, common, command) = match asks {
-        Asks::ForDirectory => {
+        Asks::Directory => {
             read::<DirectoryArgs>(of_directory(command::<DirectoryArgs>(&program)), arguments)?
         }
-        Asks::ForUrl => read::<ConnectionArgs>(command::<ConnectionArgs>(&program), arguments)?,
-        Asks::ForNothing => read::<NoConnectionArgs>(command::<NoConnectionArgs>(&program), arguments)?,
+        Asks::Url => read::<ConnectionArgs>(command::<ConnectionArgs>(&program), arguments)?,
+        Asks::Nothing => read::<NoConnectionArgs>(command::<NoConnectionArgs>(&program), arguments)?,
     };
     let prefix = prefix(&typed, &matches, &from, &common);
     let DirectoryArgs { dir: directory, connection } = from;
@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     fn line(arguments: &[&str]) -> Result<Line, clap::Error> {
-        parse(arguments.iter().map(OsString::from).collect(), Asks::ForUrl)
+        parse(arguments.iter().map(OsString::from).collect(), Asks::Url)
     }
 
     #[test]
@@ -389,7 +389,7 @@ mod tests {
         let line = line(&["./bin/shop", "rerun", "3", "--reason", "r", "--url", "cassandra://a,b:1/shop"]);
         assert_eq!(line.unwrap().prefix, "./bin/shop --url cassandra://a,b:1/shop");
         let arguments = ["kandra", "--dir", "my files", "run", "--var", "a=b c"].map(OsString::from);
-        let line = parse(arguments.to_vec(), Asks::ForDirectory).unwrap();
+        let line = parse(arguments.to_vec(), Asks::Directory).unwrap();
         assert_eq!(line.prefix, "kandra --dir 'my files' --var 'a=…'");
         assert_eq!(line.directory, Path::new("my files"));
         assert_eq!(quoted("it's"), r"'it'\''s'");
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn an_application_with_its_own_session_has_no_url() {
         let arguments = ["shop", "status", "--url", "cassandra://a/b"].map(OsString::from);
-        assert!(parse(arguments.to_vec(), Asks::ForNothing).is_err());
-        assert!(parse(arguments.to_vec(), Asks::ForUrl).is_ok());
+        assert!(parse(arguments.to_vec(), Asks::Nothing).is_err());
+        assert!(parse(arguments.to_vec(), Asks::Url).is_ok());
     }
 }

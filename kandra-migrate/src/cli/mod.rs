@@ -191,8 +191,8 @@ impl<'r> Cli<'r> {
     pub async fn main_from<T: Into<OsString>>(self, arguments: impl IntoIterator<Item = T>) -> ExitCode {
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
         let asks = match self.source {
-            Source::Options(_) => Asks::ForUrl,
-            Source::Application(_) => Asks::ForNothing,
+            Source::Options(_) => Asks::Url,
+            Source::Application(_) => Asks::Nothing,
         };
         match args::parse(arguments, asks) {
             Ok(line) => command::carry_out(self, line).await,

@@ -15,7 +15,7 @@ use crate::registry::Registry;
 /// ```
 pub async fn kandra() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let line = match args::parse(arguments, Asks::ForDirectory) {
+    let line = match args::parse(arguments, Asks::Directory) {
         Ok(line) => line,
         Err(error) => {
             // A help text that nobody reads to its end is no error.

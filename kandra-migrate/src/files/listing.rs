@@ -49,11 +49,11 @@ pub(crate) fn migrations(directory: &str, listed: &[Listed]) -> Result<Vec<Found
         let path = format!("{directory}/{file}");
         let name = if entry.is_directory { Err(OF_DIRECTORY.to_owned()) } else { read(file) };
         let (version, other) = match name {
-            Ok(Name { version, kind: Kind::Apply, name }) => {
+            Ok(FileName { version, kind: Kind::Apply, name }) => {
                 let new = Found { version, name: name.to_owned(), file: file.clone(), undo: None };
                 (version, found.insert(version, new).map(|other| other.file))
             }
-            Ok(Name { version, kind: Kind::Undo, .. }) => {
+            Ok(FileName { version, kind: Kind::Undo, .. }) => {
                 (version, undos.insert(version, file).map(str::to_owned))
             }
             Err(why) => {
@@ -84,6 +84,7 @@ fn is_ignored(entry: &Listed) -> bool {
 }
 
 const OF_DIRECTORY: &str = "this is a directory, and only files beside one another are read: move it out";
+const STRAY: &str = "it is no migration: those are called V0001__name.cql, and their undo U0001__name.cql. Rename it, or move it out; only .md and hidden files may lie here";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -91,17 +92,19 @@ enum Kind {
     Undo,
 }
 
-struct Name<'a> {
+struct FileName<'a> {
     kind: Kind,
     version: i64,
     name: &'a str,
 }
 
 /// `V0007__add_index.cql` or `U0007__add_index.cql`, or why the name is neither.
-fn read(file: &str) -> Result<Name<'_>, String> {
-    let Some((stem, "cql")) = file.rsplit_once('.') else {
-        return Err(stray(file));
-    };
+fn read(file: &str) -> Result<FileName<'_>, String> {
+    let (stem, extension) = file.rsplit_once('.').ok_or(STRAY)?;
+    if extension != "cql" {
+        let is_shouted = extension.eq_ignore_ascii_case("cql");
+        return Err(if is_shouted { "its extension is in lower case: .cql" } else { STRAY }.to_owned());
+    }
     let kind = match stem.chars().next() {
         Some('V') => Kind::Apply,
         Some('U') => Kind::Undo,
@@ -110,7 +113,7 @@ fn read(file: &str) -> Result<Name<'_>, String> {
             let first = first.to_ascii_uppercase();
             return Err(format!("it begins with a capital: rename it to {first}{rest}.cql"));
         }
-        _ => return Err(stray(file)),
+        _ => return Err(STRAY.to_owned()),
     };
     let rest = &stem[1..];
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -128,16 +131,5 @@ fn read(file: &str) -> Result<Name<'_>, String> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
         return Err("a name is of the letters a to z, digits, `_` and `-`, as in V0001__name.cql".to_owned());
     }
-    Ok(Name { kind, version, name })
-}
-
-fn stray(file: &str) -> String {
-    let lower = file.to_ascii_lowercase();
-    match lower.rsplit_once('.') {
-        Some((_, "cql")) if lower.starts_with(['v', 'u']) && !file.ends_with(".cql") => {
-            "its extension is in lower case: .cql".to_owned()
-        }
-        _ => "it is no migration: those are called V0001__name.cql, and their undo U0001__name.cql. Rename it, or move it out; only .md and hidden files may lie here"
-            .to_owned(),
-    }
+    Ok(FileName { kind, version, name })
 }

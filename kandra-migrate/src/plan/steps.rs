@@ -268,7 +268,7 @@ impl Compiler<'_> {
         }
         let (name, kind, repeat, work, digest) = match task.body {
             Body::Cql(source) => {
-                let statement = self.read(&source, &at(task.name.as_deref().unwrap_or("cql")))?;
+                let statement = read(&source, &at(task.name.as_deref().unwrap_or("cql")))?;
                 self.statement(statement, task.name, task.repeat, task.unclassified, &at)?
             }
             Body::Statement(statement) => {
@@ -330,12 +330,7 @@ impl Compiler<'_> {
     }
 
     fn undo(&self, source: &str, at: &At) -> Result<Statement, Problem> {
-        self.read(source, at).and_then(|statement| self.render(statement, at))
-    }
-
-    fn read(&self, source: &str, at: &At) -> Result<Statement, Problem> {
-        check_length(source, at)?;
-        cql::one(source).map_err(|error| malformed(at, &error))
+        read(source, at).and_then(|statement| self.render(statement, at))
     }
 
     fn render(&self, statement: Statement, at: &At) -> Result<Statement, Problem> {
@@ -361,6 +356,11 @@ impl Compiler<'_> {
 
 fn ordinal(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn read(source: &str, at: &At) -> Result<Statement, Problem> {
+    check_length(source, at)?;
+    cql::one(source).map_err(|error| malformed(at, &error))
 }
 
 fn check_length(source: &str, at: &At) -> Result<(), Problem> {
