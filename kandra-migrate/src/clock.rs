@@ -1,5 +1,6 @@
 //! Time and chance, so that a simulator can have its own.
 
+use std::fs::File;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -24,7 +25,7 @@ pub trait Clock: Send + Sync {
 #[derive(Debug)]
 pub struct SystemClock {
     start: Instant,
-    boot_start: Option<Duration>,
+    boot: Option<Uptime>,
     suspended: Mutex<Duration>,
 }
 
@@ -35,7 +36,7 @@ impl SystemClock {
     /// A clock that starts now.
     #[must_use]
     pub fn new() -> Self {
-        Self { start: Instant::now(), boot_start: uptime(), suspended: Mutex::new(Duration::ZERO) }
+        Self { start: Instant::now(), boot: Uptime::open(), suspended: Mutex::new(Duration::ZERO) }
     }
 }
 
@@ -45,16 +46,45 @@ impl Default for SystemClock {
     }
 }
 
-fn uptime() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+/// `/proc/uptime`, kept open: it is read before each statement.
+#[derive(Debug)]
+struct Uptime {
+    file: File,
+    start: Duration,
+}
+
+impl Uptime {
+    fn open() -> Option<Self> {
+        let file = File::open("/proc/uptime").ok()?;
+        let start = read_uptime(&file)?;
+        Some(Self { file, start })
+    }
+
+    fn elapsed(&self) -> Option<Duration> {
+        read_uptime(&self.file).map(|now| now.saturating_sub(self.start))
+    }
+}
+
+#[cfg(unix)]
+fn read_uptime(file: &File) -> Option<Duration> {
+    use std::os::unix::fs::FileExt as _;
+    const LENGTH_MAX: usize = 64;
+    let mut text = [0; LENGTH_MAX];
+    let length = file.read_at(&mut text, 0).ok()?;
+    let text = str::from_utf8(&text[..length]).ok()?;
     let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(not(unix))]
+fn read_uptime(_: &File) -> Option<Duration> {
+    None
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Duration {
         let elapsed = self.start.elapsed();
-        let booted = self.boot_start.zip(uptime()).map_or(elapsed, |(start, now)| now.saturating_sub(start));
+        let booted = self.boot.as_ref().and_then(Uptime::elapsed).unwrap_or(elapsed);
         let gained = booted.saturating_sub(elapsed);
         let mut suspended = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
         if gained > *suspended + SUSPEND_MS_MIN {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use scylla::client::session::Session;
@@ -449,9 +449,12 @@ pub(crate) struct Parts {
 
 /// Host, process and application, as the ledger and other instances' messages name this run.
 pub(crate) fn info(application: Option<&str>) -> String {
-    let host = std::env::var("HOSTNAME")
-        .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
-        .unwrap_or_else(|_| "unknown host".to_owned());
+    static HOST: OnceLock<String> = OnceLock::new();
+    let host = HOST.get_or_init(|| {
+        std::env::var("HOSTNAME")
+            .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
+            .unwrap_or_else(|_| "unknown host".to_owned())
+    });
     let application = application.map(|application| format!(" ({application})")).unwrap_or_default();
     format!("{} pid {}{application}", host.trim(), std::process::id())
 }

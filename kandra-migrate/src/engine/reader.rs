@@ -28,20 +28,24 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
     /// Reads a slice; creates the ledger where it is missing.
     pub(crate) async fn read(&self, slice: Slice, level: ReadLevel) -> Result<Rows, Problem> {
         let begun = self.env.clock.now();
+        let mut asked = begun;
         let mut backoff = Backoff::of_watchers();
         loop {
-            let asked = self.env.clock.now();
             let error = match self.env.store.read(slice, level).await {
                 Ok(rows) => return Ok(rows),
                 Err(StoreError::Invalid(_)) if !self.creates && Box::pin(self.is_missing()).await? => {
                     return Ok(Rows::default());
                 }
-                Err(StoreError::Invalid(_)) if self.creates && Box::pin(self.bootstrap()).await? => continue,
+                Err(StoreError::Invalid(_)) if self.creates && Box::pin(self.bootstrap()).await? => {
+                    asked = self.env.clock.now();
+                    continue;
+                }
                 Err(error) => error,
             };
             // The table is there, and a node may not know it yet.
             let passing = matches!(error, StoreError::Invalid(_)) || is_passing(&error);
             self.pause_after(error, passing, asked.saturating_sub(begun), &mut backoff).await?;
+            asked = self.env.clock.now();
         }
     }
 

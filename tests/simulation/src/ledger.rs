@@ -289,8 +289,7 @@ impl World {
         if !self.ledger.quorum {
             return Err(StoreError::Unknown(cause("not enough replicas")));
         }
-        if level == ReadLevel::Glance && self.strikes(self.scenario.rates.read_stale)
-        {
+        if level == ReadLevel::Glance && self.strikes(self.scenario.rates.read_stale) {
             let behind = self.random.index(HEADS_BEHIND_MAX);
             if let Some(past) = self.ledger.past_heads.iter().rev().nth(behind).cloned() {
                 self.count(Seen::ReadStale);
