@@ -39,8 +39,7 @@ use proc_macro2::TokenStream;
 ///
 /// It leaves `MIGRATION` in the module, as visible as the module is, and registers it.
 ///
-/// A file of [`cql_file!`](https://docs.rs/kandra-migrate/latest/kandra_migrate/macro.cql_file.html) in it is part of its
-/// checksum; its path is a string, written out.
+/// A file of `cql_file!` in it is part of its checksum, so the file's path is a string, written out.
 ///
 /// # What is refused
 ///

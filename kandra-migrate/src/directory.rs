@@ -1,5 +1,6 @@
 //! Directories of CQL files: compiled in, or read beside the binary.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -11,12 +12,7 @@ use crate::migration::Migration;
 
 /// Makes each CQL file of a directory a migration of this crate's [`registry!`](crate::registry), compiled in.
 ///
-/// ```ignore
-/// kandra_migrate::registry!(pub static MIGRATIONS);
-/// kandra_migrate::cql_dir!("migrations"); // beside Cargo.toml: migrations/V0001__create_users.cql, …
-/// ```
-///
-/// and, so that a new file is seen, a `build.rs` beside `Cargo.toml`:
+/// First a `build.rs` beside `Cargo.toml`, so that cargo looks for new files:
 ///
 /// ```ignore
 /// fn main() {
@@ -24,7 +20,14 @@ use crate::migration::Migration;
 /// }
 /// ```
 ///
-/// A file that changes is compiled in anew without that, but cargo does not look for new ones by itself. A test with
+/// Then, in the crate:
+///
+/// ```ignore
+/// kandra_migrate::registry!(pub static MIGRATIONS);
+/// kandra_migrate::cql_dir!("migrations"); // beside Cargo.toml: migrations/V0001__create_users.cql, …
+/// ```
+///
+/// A file that changes is compiled in anew without the `build.rs`; a new one is not. A test with
 /// [`check!`](crate::check) and [`Runner::verify`](crate::Runner::verify) say so where one is missing.
 ///
 /// # Files
@@ -173,30 +176,21 @@ impl Directory {
             Ok(found) => found,
             Err(faults) => return faults,
         };
-        let on_disk: Vec<_> =
+        let on_disk: BTreeSet<String> =
             found.into_iter().flat_map(|found| [Some(found.file), found.undo]).flatten().collect();
-        let compiled_in =
-            self.files.iter().flat_map(|file| [Some((file.file, file.text)), file.undo]).flatten();
-        let compiled_in: Vec<_> = compiled_in.collect();
-        let path = self.path;
-        let mut differences = Vec::new();
-        for file in &on_disk {
-            match compiled_in.iter().find(|(name, _)| name == file) {
-                None => differences.push(format!("{path}/{file} is on disk but not in this binary: rebuild")),
-                Some((_, text))
-                    if fs::read_to_string(directory.join(file)).is_ok_and(|disk| disk != *text) =>
-                {
-                    differences
-                        .push(format!("{path}/{file} is not on disk as it is in this binary: rebuild"));
-                }
-                Some(_) => {}
-            }
-        }
-        let gone = compiled_in.iter().filter(|(name, _)| !on_disk.iter().any(|file| file == name));
-        differences.extend(
-            gone.map(|(file, _)| format!("{path}/{file} is in this binary but not on disk: rebuild")),
-        );
-        differences
+        let compiled_in: BTreeMap<&str, &str> =
+            self.files.iter().flat_map(|file| [Some((file.file, file.text)), file.undo]).flatten().collect();
+        let is_edited = |file: &str, text: &str| {
+            fs::read_to_string(directory.join(file)).is_ok_and(|on_disk| on_disk != text)
+        };
+        let missing = on_disk.iter().filter_map(|file| match compiled_in.get(file.as_str()) {
+            None => Some((file.as_str(), "is on disk but not in this binary")),
+            Some(text) if is_edited(file, text) => Some((file, "is not on disk as it is in this binary")),
+            Some(_) => None,
+        });
+        let gone = compiled_in.keys().filter(|file| !on_disk.contains(**file));
+        let gone = gone.map(|file| (*file, "is in this binary but not on disk"));
+        missing.chain(gone).map(|(file, how)| format!("{}/{file} {how}: rebuild", self.path)).collect()
     }
 }
 

@@ -27,7 +27,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | it worked |
-//! | 1 | a failure |
+//! | 1 | a failure; of `lint`, that something was found |
 //! | 2 | wrong usage |
 //! | 3 | something is pending: of `wait`, and of `status`, `plan` and `verify` with `--exit-code` |
 //! | 4 | the binary's migrations and the applied ones differ |

@@ -38,20 +38,7 @@ impl Script {
             reader.comment(comment)?;
         }
         let Reader { said, settings, .. } = reader;
-        let mut statements: Vec<Marked> = Vec::new();
-        for (piece, Said { undo, marks }) in pieces.iter().zip(said) {
-            let statement = Statement::from(*piece);
-            match (undo, statements.last_mut()) {
-                (None, _) => statements.push(Marked { statement, marks, undo: None }),
-                (Some(_), Some(last)) if last.undo.is_none() => last.undo = Some(statement),
-                (Some(comment), Some(_)) => {
-                    return Err(comment.fault(path, "the statement before has an undo already"));
-                }
-                (Some(comment), None) => {
-                    return Err(comment.fault(path, "there is no statement before, which it could undo"));
-                }
-            }
-        }
+        let statements = with_undos(path, &pieces, said)?;
         if statements.is_empty() {
             return Err(Fault::of_file(path, "there is no statement in it"));
         }
@@ -85,6 +72,25 @@ impl Script {
         }
         Ok(self)
     }
+}
+
+/// The statements, those that undo another one with that one.
+fn with_undos(path: &str, pieces: &[Piece<'_>], said: Vec<Said<'_>>) -> Result<Vec<Marked>, Fault> {
+    let mut statements: Vec<Marked> = Vec::new();
+    for (piece, Said { undo, marks }) in pieces.iter().zip(said) {
+        let statement = Statement::from(*piece);
+        match (undo, statements.last_mut()) {
+            (None, _) => statements.push(Marked { statement, marks, undo: None }),
+            (Some(_), Some(last)) if last.undo.is_none() => last.undo = Some(statement),
+            (Some(comment), Some(_)) => {
+                return Err(comment.fault(path, "the statement before has an undo already"));
+            }
+            (Some(comment), None) => {
+                return Err(comment.fault(path, "there is no statement before, which it could undo"));
+            }
+        }
+    }
+    Ok(statements)
 }
 
 /// What the comments before a statement say of it.
