@@ -15,6 +15,7 @@
 //!
 //! Then `shop --help` shows the verbs, and `shop --url cassandra://10.0.0.1,10.0.0.2/shop status` where a keyspace
 //! stands. An application with TLS, or with its own way to a session, hands that in: see [`Cli`].
+//! For a directory of CQL files without a program around them, the same is the command [`kandra`].
 //!
 //! No verb changes anything by default. What a verb finds goes to stdout, as text or, with `--format json`, as one JSON
 //! document with `schema_version`; everything else goes to stderr.

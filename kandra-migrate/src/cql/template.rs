@@ -89,7 +89,12 @@ impl Template {
                 return Err(error(CqlErrorKind::UnknownVariable(place.name.clone()), place));
             };
             out.push_str(&self.text[copied..place.span.start]);
-            out.push_str(&value.render(place.at_value));
+            let value = value.render(place.at_value);
+            // Two signs in a row would begin a comment.
+            if out.ends_with('-') && value.starts_with('-') {
+                out.push(' ');
+            }
+            out.push_str(&value);
             copied = place.span.end;
         }
         out.push_str(&self.text[copied..]);

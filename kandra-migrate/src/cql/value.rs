@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::lexer::{Lexer, variable_length};
 use super::name::quote;
-use super::token::TokenKind;
+use super::token::{Token, TokenKind};
 
 /// What a [variable](crate::Runner::variable) stands for: a name or text, a number, a boolean, or a literal of CQL.
 ///
@@ -98,24 +98,26 @@ fn is_literal(text: &str) -> bool {
         }
         [sign, number] if sign.is_punctuation(text, "-") => number.kind == TokenKind::Number,
         [open, inner @ .., close] => {
-            let mut depth = 0_usize;
-            let is_inside = inner.iter().all(|token| match token.text(text) {
-                "{" | "[" | "(" => {
-                    depth += 1;
-                    true
-                }
-                "}" | "]" | ")" => {
-                    depth = depth.wrapping_sub(1);
-                    depth != usize::MAX
-                }
-                "," | ":" | "-" => true,
-                _ => token.is_literal() || token.kind == TokenKind::Word,
-            });
-            let is_pair = matches!((open.text(text), close.text(text)), ("{", "}") | ("[", "]") | ("(", ")"));
-            is_pair && is_inside && depth == 0
+            matches!((open.text(text), close.text(text)), ("{", "}") | ("[", "]") | ("(", ")"))
+                && is_content(text, inner)
         }
         [] => false,
     }
+}
+
+/// Literals and words between the brackets of one collection, which these tokens do not leave.
+fn is_content(text: &str, tokens: &[Token]) -> bool {
+    let mut depth = 0_i32;
+    let stays_inside = tokens.iter().all(|token| {
+        match token.text(text) {
+            "{" | "[" | "(" => depth += 1,
+            "}" | "]" | ")" => depth -= 1,
+            "," | ":" | "-" => {}
+            _ => return token.is_literal() || token.kind == TokenKind::Word,
+        }
+        depth >= 0
+    });
+    stays_inside && depth == 0
 }
 
 /// The variables that are defined.

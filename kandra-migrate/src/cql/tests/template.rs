@@ -21,6 +21,7 @@ fn variables_are_whole_names_or_values() {
         ("${odd}", "\"a\"\"B c\""),
         ("{'class': ${text}, 'n': ${number}}", "{'class': 'it''s', 'n': -5}"),
         ("(${flag},${flag})", "(true,true)"),
+        ("a = a -${number} AND b = -${map}", "a = a - -5 AND b = -{'class': 'SimpleStrategy'}"),
         ("-- ${keyspace} ${nothing}\na /* ${keyspace} */", "-- ${keyspace} ${nothing}\na /* ${keyspace} */"),
         ("'${other} ${'", "'${other} ${'"),
     ] {
