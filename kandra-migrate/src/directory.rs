@@ -53,6 +53,8 @@ use crate::migration::Migration;
 /// | `point-of-no-return` | [`Task::point_of_no_return`](crate::Task::point_of_no_return) |
 /// | `timeout 5m` | [`Task::timeout`](crate::Task::timeout) |
 /// | `unclassified` | [`Task::unclassified`](crate::Task::unclassified) |
+/// | `wait-built` | [`Task::wait_built`](crate::Task::wait_built) |
+/// | `allow KL04` | [`Task::allow`](crate::Task::allow) |
 /// | `out-of-order` | before the first statement: the migration may be applied although a higher version already is |
 /// | `accept k1:…` | before the first statement: the checksum of an earlier text that had the same effect |
 ///
@@ -73,7 +75,7 @@ use crate::migration::Migration;
 /// # Checksum
 ///
 /// It is over the tokens of the statements and of their undos, and over what is said of them: white space, other
-/// comments and line ends do not count, nor do `out-of-order` and `accept`.
+/// comments and line ends do not count, nor do `out-of-order`, `accept` and `allow`.
 ///
 /// Content that is no CQL, or a key that is unknown, is an error of whatever asks for the migrations, before anything is
 /// sent: [`check!`](crate::check) in a test finds it.

@@ -121,20 +121,23 @@
 //! | [`Runner::table_ids`] | on |
 //! | [`Task::retries`] | 0 |
 //! | [`Task::timeout`] of code | none |
-//! | [`Task::stall_timeout`] of code | 10 min |
+//! | [`Task::stall_timeout`] of code, and of a build with [`Task::wait_built`] | 10 min |
 //! | [`Task::on_failure`] | the claim is released, a later run tries again |
 //!
 //! # What is where
 //!
 //! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql_dir!`], [`cql_file!`], [`check!`], [`cql`],
-//!   [`code`], [`Task`], [`Plan`], [`IntoPlan`],   [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module needs.
+//!   [`code`], [`Task`], [`Plan`], [`IntoPlan`], [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module
+//!   needs.
 //! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), with a [`Value`] for
-//!   each variable, and with   [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan), [`verify`](Runner::verify) and
-//!   [`status`](Runner::status), which only read; [`Wait`], [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`].
+//!   each variable, and with [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan),
+//!   [`verify`](Runner::verify) and [`status`](Runner::status), which only read, as [`drift`](Runner::drift) does; [`Wait`],
+//!   [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`], [`Drift`].
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
 //!   baseline, and the audit trail as [`AuditEvent`]s. The same as a command line in the application's own binary:
 //!   module `cli`, with the feature of that name.
-//! - **Sets of migrations**: [`Registry`], [`Migration`], [`Version`].
+//! - **Sets of migrations**: [`Registry`], [`Migration`], [`Version`]; what is likely to go wrong with them,
+//!   [`Registry::lint`], each [`Rule`] with a page in [`lint_codes`].
 //! - **What can go wrong**: [`Error`] with a stable [`Code`], and [`error_codes`] with a page for each.
 //!
 //! # The ledger
@@ -183,7 +186,7 @@ mod store;
 mod task;
 
 pub use control::Control;
-pub use cql::Value;
+pub use cql::{Position, Rule, Value, lint_codes};
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
@@ -191,8 +194,8 @@ pub use migration::{Migration, Version};
 pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code, cql};
 pub use registry::Registry;
 pub use report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
-    StepStatus,
+    AuditEvent, Difference, Drift, LintFinding, MigrationReport, MigrationStatus, Outcome, PlannedMigration,
+    PlannedStep, Report, Status, StepStatus,
 };
 pub use runner::Runner;
 pub use schema::definition::LEDGER_TABLE;
@@ -225,8 +228,8 @@ pub mod __private {
 pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer, Progress,
-        Run, Send, SendError, Settings, Shutdown,
+        Built, Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer,
+        Progress, Run, Send, SendError, Settings, Shutdown,
     };
     pub use crate::ledger::*;
     #[cfg(feature = "__mutants")]

@@ -1,11 +1,7 @@
 //! What can be told of migrations without a database.
 
-use crate::engine::Catalog;
 use crate::error::{Error, Problem};
-use crate::ledger::Ledger;
-use crate::plan::Destination;
 use crate::registry::Registry;
-use crate::report::{Literals, PlannedMigration};
 
 impl Registry {
     /// Checks the migrations without a database: that there is one, that no two have one version, that each plan can be
@@ -22,13 +18,6 @@ impl Registry {
         if !differences.is_empty() {
             return Err(Problem::Stale { differences }.into());
         }
-        self.planned().map(drop)
-    }
-
-    /// What all of them would do in an empty keyspace, with the findings of the lint.
-    pub(crate) fn planned(&self) -> Result<Vec<PlannedMigration>, Error> {
-        let mut catalog = Catalog::new(&self.migrations()?, None);
-        catalog.compile(&Ledger::default(), &Destination::unknown())?;
-        Ok(catalog.entries().map(|entry| PlannedMigration::of(entry, Literals::Masked)).collect())
+        self.lint().map(drop)
     }
 }

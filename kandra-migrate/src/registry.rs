@@ -5,6 +5,8 @@ use std::path::Path;
 use crate::directory::{self, Directory, RegisteredDirectory};
 use crate::error::{Error, Problem};
 use crate::migration::Migration;
+use crate::plan::{Destination, Steps};
+use crate::report::LintFinding;
 
 /// A set of migrations, in the order of their versions: what a [`Runner`](crate::Runner) brings a keyspace to.
 ///
@@ -94,6 +96,24 @@ impl Registry {
             return Err(Problem::RegistryEmpty.into());
         }
         Ok(found)
+    }
+
+    /// What is likely to go wrong with the migrations, told from their text alone, without a database: all of them, one
+    /// after the other, applied or not. What each rule means is in [`lint_codes`](crate::lint_codes);
+    /// [`Task::allow`](crate::Task::allow) lets one not count.
+    ///
+    /// # Errors
+    /// Those of [`Registry::migrations`], and those of a plan that cannot be run at all, as
+    /// [`KM0044`](crate::Code::CqlMalformed).
+    pub fn lint(&self) -> Result<Vec<LintFinding>, Error> {
+        // Names without a keyspace are found here, and not an error of the whole.
+        let destination = Destination::unknown();
+        let compiled = |migration: &'static Migration| {
+            Ok::<_, Problem>((migration, Steps::compile(migration, &destination)?))
+        };
+        let plans = self.migrations()?.into_iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
+        let plans: Vec<_> = plans.iter().map(|(migration, steps)| (*migration, steps)).collect();
+        Ok(LintFinding::all(&plans))
     }
 
     fn collect(&self) -> Result<Vec<&'static Migration>, Error> {

@@ -1,5 +1,6 @@
 //! The one thing that an application calls.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,13 +16,14 @@ use crate::driver::{CqlExecutor, ExecutorSettings};
 #[cfg(feature = "cli")]
 use crate::engine::Observer;
 use crate::engine::{
-    Catalog, Env, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending, verify,
+    Catalog, Entry, Env, Identity, Outlook, Reader, Run, Settings, Shutdown, Wait, await_applied, pending,
+    verify,
 };
 use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, MAIN_SCOPE};
-use crate::plan::Destination;
+use crate::plan::{Destination, Step};
 use crate::registry::Registry;
-use crate::report::{Literals, PlannedMigration, Report, Status};
+use crate::report::{Drift, Foresight, LintFinding, Literals, PlannedMigration, Report, Status};
 use crate::schema::definition::LEDGER_TABLE;
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 
@@ -309,7 +311,56 @@ impl<'r> Runner<'r> {
         let ledger = self.ledger(&parts).await?;
         verify(&ledger, &parts.catalog)?;
         parts.catalog.compile(&ledger, &parts.destination)?;
-        Ok(parts.catalog.pending(&ledger).map(|entry| PlannedMigration::of(entry, literals)).collect())
+        let pending: Vec<_> = parts.catalog.pending(&ledger).collect();
+        let outlooks = self.outlooks(&parts, &pending).await?;
+        let plans: Vec<_> = pending.iter().map(|entry| (entry.migration, entry.steps())).collect();
+        let findings = LintFinding::all(&plans);
+        let foresight = Foresight { literals, outlooks: &outlooks, findings: &findings };
+        Ok(pending.into_iter().map(|entry| PlannedMigration::of(entry, &foresight)).collect())
+    }
+
+    /// What the schema steps of these versions will meet.
+    async fn outlooks(
+        &self,
+        parts: &Parts,
+        pending: &[&Entry],
+    ) -> Result<BTreeMap<(i64, i64), Outlook>, Error> {
+        let keyspace = &parts.destination.keyspace;
+        let changes = pending.iter().flat_map(|entry| entry.steps().iter()).filter_map(Step::change);
+        let keyspaces: BTreeSet<_> =
+            changes.map(|change| change.keyspace().unwrap_or_else(|| keyspace.clone())).collect();
+        let mut schemas = BTreeMap::new();
+        for keyspace in keyspaces {
+            let read = parts.executor.schema_of(&keyspace).await;
+            let schema = read.map_err(|error| Problem::of_send(error, "read system_schema"))?;
+            schemas.insert(keyspace, schema);
+        }
+        let plans = pending.iter().map(|entry| (entry.version().get(), entry.steps()));
+        Ok(Outlook::of(plans, &schemas, keyspace))
+    }
+
+    /// What differs between the schema as the version left it that was completed last, and the one that is there: object
+    /// by object, with the CQL that would lead back. Reads only, and sends nothing of it.
+    ///
+    /// What a version leaves is stored with it, up to 32 KiB of text; of a larger schema only a digest is, so that a
+    /// difference is seen and not told. The ledger itself, ids, dropped columns and triggers do not count. While a
+    /// version is under way, its own changes show as differences.
+    pub async fn drift(self) -> Result<Drift, Error> {
+        let parts = self.parts()?;
+        let ledger = self.ledger(&parts).await?;
+        let Some(last) = ledger.last_completed() else {
+            return Ok(Drift::without("no version is completed"));
+        };
+        let dice = Dice::system();
+        let rows = self.reader(&parts, &dice).read(Slice::Schema(last.version), ReadLevel::Quorum).await?;
+        let read = parts.executor.schema_of(&parts.destination.keyspace).await;
+        let now = read.map_err(|error| Problem::of_send(error, "read system_schema"))?;
+        let cells = rows.rows.first().map(|(_, cells)| cells);
+        let stored = cells.and_then(|cells| Some((cells.text("schema_digest")?, cells.text("schema_text"))));
+        let under_way =
+            ledger.versions().find(|row| !ledger.is_completed(row.version)).map(|row| row.version);
+        let drift = Drift::between(stored, &now.unwrap_or_default(), &parts.destination.keyspace);
+        Ok(drift.since(last.version, under_way))
     }
 
     /// Who holds the lease, and the state of each version. Reads only.

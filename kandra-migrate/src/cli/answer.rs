@@ -1,7 +1,7 @@
 //! What a command has found or done, and the exit code of that.
 
 use super::exit::Exit;
-use crate::report::{AuditEvent, MigrationStatus, PlannedMigration, Report, Status};
+use crate::report::{AuditEvent, Drift, LintFinding, MigrationStatus, PlannedMigration, Report, Status};
 
 /// What a command has found or done.
 #[derive(Debug)]
@@ -13,8 +13,15 @@ pub(super) enum Answer {
         as_cql: bool,
     },
     Verified(Report),
-    /// All migrations, with what was found in them.
-    Linted(Vec<PlannedMigration>),
+    /// How many migrations there are, and what was found in them.
+    Linted {
+        migrations: usize,
+        findings: Vec<LintFinding>,
+    },
+    Compared {
+        report: Report,
+        drift: Drift,
+    },
     Ran(Report),
     Waited(Report),
     Changes {
@@ -47,18 +54,14 @@ pub(super) fn is_paused(migration: &MigrationStatus) -> bool {
     migration.state == "PAUSED"
 }
 
-/// Whether something in it is likely to go wrong.
-pub(super) fn has_findings(migration: &PlannedMigration) -> bool {
-    !migration.findings.is_empty()
-}
-
 impl Answer {
     /// `wanted`: whether what is found counts, and not only that it was found.
     pub(super) fn exit(&self, wanted: bool) -> Exit {
         match self {
             Self::Waited(report) if !report.pending.is_empty() => Exit::Pending,
             Self::Changes { outcome: Changed::Declined, .. } => Exit::Failure,
-            Self::Linted(migrations) if migrations.iter().any(has_findings) => Exit::Failure,
+            Self::Linted { findings, .. } if !findings.is_empty() => Exit::Failure,
+            Self::Compared { drift, .. } if !drift.differences.is_empty() => Exit::Mismatch,
             _ if !wanted => Exit::Success,
             Self::Status(status) => {
                 let any = |is: fn(&MigrationStatus) -> bool| status.migrations.iter().any(is);
@@ -70,7 +73,9 @@ impl Answer {
                 }
             }
             Self::Plan { migrations, .. } if !migrations.is_empty() => Exit::Pending,
-            Self::Verified(report) if !report.pending.is_empty() => Exit::Pending,
+            Self::Verified(report) | Self::Compared { report, .. } if !report.pending.is_empty() => {
+                Exit::Pending
+            }
             _ => Exit::Success,
         }
     }
@@ -78,7 +83,10 @@ impl Answer {
     /// What the person at the terminal should know besides.
     pub(super) fn remarks(&self, verb: &str, prefix: &str) -> Vec<String> {
         match self {
-            Self::Verified(report) | Self::Ran(report) | Self::Waited(report) => {
+            Self::Verified(report)
+            | Self::Compared { report, .. }
+            | Self::Ran(report)
+            | Self::Waited(report) => {
                 report.warnings.iter().map(|warning| format!("warning: {warning}")).collect()
             }
             Self::Changes { outcome: Changed::Made, .. } => match verb {

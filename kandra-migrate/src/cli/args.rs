@@ -158,6 +158,10 @@ pub(super) enum Command {
     },
     /// Compare the migrations of this binary with the applied ones
     Verify {
+        /// Compare the schema too with what the last version left, and print the CQL that would lead back; exit with 4 if
+        /// they differ
+        #[arg(long)]
+        drift: bool,
         /// Exit with 3 if something is pending
         #[arg(long)]
         exit_code: bool,
@@ -280,7 +284,7 @@ impl Command {
     /// Whether the exit code is to say what was found.
     pub(super) const fn wants_exit_code(&self) -> bool {
         match self {
-            Self::Status { exit_code } | Self::Plan { exit_code, .. } | Self::Verify { exit_code } => {
+            Self::Status { exit_code } | Self::Plan { exit_code, .. } | Self::Verify { exit_code, .. } => {
                 *exit_code
             }
             _ => false,

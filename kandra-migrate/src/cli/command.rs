@@ -76,7 +76,7 @@ pub(super) async fn carry_out(cli: Cli<'_>, line: Line) -> ExitCode {
 
 async fn answer(cli: Cli<'_>, line: &Line, signals: &Signals, display: &Display) -> Result<Answer, Failure> {
     if matches!(line.command, Command::Lint) {
-        return Ok(Answer::Linted(cli.registry.planned()?));
+        return Ok(lint(cli.registry)?);
     }
     let door = match cli.source {
         Source::Options(connect) => {
@@ -132,8 +132,8 @@ impl<'r> Desk<'_, 'r> {
         match command {
             Command::Status { .. } => self.runner().status().await.map(Answer::Status),
             Command::Plan { cql, to, .. } => self.plan(*cql, *to).await,
-            Command::Verify { .. } => self.runner().verify().await.map(Answer::Verified),
-            Command::Lint => self.registry.planned().map(Answer::Linted),
+            Command::Verify { drift, .. } => self.verify(*drift).await,
+            Command::Lint => lint(self.registry),
             Command::Run(args) => self.run(args).await,
             Command::Wait { timeout } => self.wait(*timeout).await,
             Command::Pause { version, why } => self.give(&Verb::Pause(*version), why).await,
@@ -156,6 +156,14 @@ impl<'r> Desk<'_, 'r> {
         let mut migrations = self.runner().planned(literals).await?;
         migrations.retain(|migration| to.is_none_or(|to| migration.version.get() <= to));
         Ok(Answer::Plan { migrations, as_cql: cql })
+    }
+
+    async fn verify(&self, drift: bool) -> Result<Answer, Error> {
+        let report = self.runner().verify().await?;
+        if !drift {
+            return Ok(Answer::Verified(report));
+        }
+        self.runner().drift().await.map(|drift| Answer::Compared { report, drift })
     }
 
     async fn run(&self, args: &RunArgs) -> Result<Answer, Error> {
@@ -218,6 +226,10 @@ impl<'r> Desk<'_, 'r> {
         };
         Ok(Answer::Changes { changes, outcome })
     }
+}
+
+fn lint(registry: &Registry) -> Result<Answer, Error> {
+    Ok(Answer::Linted { migrations: registry.migrations()?.len(), findings: registry.lint()? })
 }
 
 /// Who is at the keyboard.

@@ -9,7 +9,8 @@ use super::answer::{Answer, Changed, is_pending};
 use super::exit::Exit;
 use crate::error::{Error, Idiom};
 use crate::report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, StepStatus, utc,
+    AuditEvent, Drift, LintFinding, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report,
+    Status, StepStatus, utc,
 };
 
 const SCHEMA_VERSION: u32 = 1;
@@ -44,8 +45,9 @@ struct ErrorView {
 enum Body<'a> {
     Status(StatusView<'a>),
     Plan { migrations: Vec<PlannedView<'a>> },
-    Lint { migrations: Vec<LintedView<'a>> },
+    Lint { migrations: usize, findings: Vec<FindingView<'a>> },
     Report(ReportView<'a>),
+    Compared(ComparedView<'a>),
     Changes { changes: &'a [String], outcome: &'static str },
     Events { events: Vec<EventView<'a>> },
 }
@@ -91,6 +93,7 @@ struct PlannedView<'a> {
     name: &'a str,
     location: &'a str,
     steps: Vec<PlannedStepView<'a>>,
+    findings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -100,14 +103,20 @@ struct PlannedStepView<'a> {
     kind: &'static str,
     repeat: &'static str,
     cql: Option<&'a str>,
+    /// What there is of its effect already.
+    found: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct LintedView<'a> {
+struct FindingView<'a> {
+    rule: &'static str,
     version: i64,
     name: &'a str,
+    step: i64,
+    task: &'a str,
     location: &'a str,
-    findings: Vec<String>,
+    statement: &'a str,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -118,6 +127,28 @@ struct ReportView<'a> {
     waited_ms: u64,
     holder: Option<&'a str>,
     warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ComparedView<'a> {
+    #[serde(flatten)]
+    report: ReportView<'a>,
+    drift: DriftView<'a>,
+}
+
+#[derive(Serialize)]
+struct DriftView<'a> {
+    version: Option<i64>,
+    compared: bool,
+    remark: Option<&'a str>,
+    differences: Vec<DifferenceView<'a>>,
+}
+
+#[derive(Serialize)]
+struct DifferenceView<'a> {
+    object: &'a str,
+    what: &'a str,
+    cql: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -150,11 +181,14 @@ pub(super) fn answer(command: &str, exit: Exit, answer: &Answer) -> String {
         Answer::Plan { migrations, .. } => {
             Body::Plan { migrations: migrations.iter().map(PlannedView::of).collect() }
         }
-        Answer::Linted(migrations) => {
-            Body::Lint { migrations: migrations.iter().map(LintedView::of).collect() }
+        Answer::Linted { migrations, findings } => {
+            Body::Lint { migrations: *migrations, findings: findings.iter().map(FindingView::of).collect() }
         }
         Answer::Verified(report) | Answer::Ran(report) | Answer::Waited(report) => {
             Body::Report(ReportView::of(report, true))
+        }
+        Answer::Compared { report, drift } => {
+            Body::Compared(ComparedView { report: ReportView::of(report, true), drift: DriftView::of(drift) })
         }
         Answer::Changes { changes, outcome } => Body::Changes {
             changes,
@@ -249,23 +283,45 @@ impl<'a> PlannedView<'a> {
             kind: step.kind,
             repeat: step.repeat,
             cql: step.cql.as_deref(),
+            found: step.found.as_deref(),
         });
         Self {
             version: migration.version.get(),
             name: &migration.name,
             location: &migration.location,
             steps: steps.collect(),
+            findings: &migration.findings,
         }
     }
 }
 
-impl<'a> LintedView<'a> {
-    fn of(migration: &'a PlannedMigration) -> Self {
+impl<'a> DriftView<'a> {
+    fn of(drift: &'a Drift) -> Self {
+        let differences = drift.differences.iter().map(|difference| DifferenceView {
+            object: &difference.object,
+            what: &difference.what,
+            cql: &difference.cql,
+        });
         Self {
-            version: migration.version.get(),
-            name: &migration.name,
-            location: &migration.location,
-            findings: migration.findings.iter().map(ToString::to_string).collect(),
+            version: drift.version,
+            compared: drift.compared,
+            remark: drift.remark.as_deref(),
+            differences: differences.collect(),
+        }
+    }
+}
+
+impl<'a> FindingView<'a> {
+    fn of(finding: &'a LintFinding) -> Self {
+        Self {
+            rule: finding.rule.code(),
+            version: finding.version.get(),
+            name: &finding.name,
+            step: finding.step,
+            task: &finding.task,
+            location: &finding.location,
+            statement: &finding.statement,
+            message: &finding.message,
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::answer::{Answer, Changed, has_findings, is_edited, is_paused, is_pending};
+use super::answer::{Answer, Changed, is_edited, is_paused, is_pending};
 use super::paint::{Paint, Painter};
 use super::table::{self, Cell};
 use crate::report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, human, utc,
+    AuditEvent, Drift, LintFinding, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report,
+    Status, human, utc,
 };
 
 /// The text for stdout.
@@ -16,7 +17,8 @@ pub(super) fn render(answer: &Answer, painter: Painter) -> String {
         Answer::Plan { migrations, as_cql: false } => plan(migrations, painter),
         Answer::Plan { migrations, as_cql: true } => script(migrations),
         Answer::Verified(report) => verified(report, painter),
-        Answer::Linted(migrations) => linted(migrations, painter),
+        Answer::Linted { migrations, findings } => linted(*migrations, findings, painter),
+        Answer::Compared { report, drift } => verified(report, painter) + &compared(drift, painter),
         Answer::Ran(report) => format!("{report}\n"),
         Answer::Waited(report) => waited(report, painter),
         Answer::Changes { changes, outcome } => match outcome {
@@ -138,6 +140,16 @@ fn plan(migrations: &[PlannedMigration], painter: Painter) -> String {
             ]
         });
         text.push_str(&table::render(&rows.collect::<Vec<_>>(), painter));
+        let found = migration.steps.iter().filter_map(|step| Some((step.number, step.found.as_ref()?)));
+        for (number, found) in found {
+            add(
+                &mut text,
+                format_args!("  {} step {number}: {found}\n", painter.paint(Paint::Attention, "found:")),
+            );
+        }
+        for finding in &migration.findings {
+            add(&mut text, format_args!("  {} {finding}\n", painter.paint(Paint::Attention, "lint:")));
+        }
     }
     text
 }
@@ -164,18 +176,16 @@ fn script(migrations: &[PlannedMigration]) -> String {
     text
 }
 
-fn linted(migrations: &[PlannedMigration], painter: Painter) -> String {
-    let mut text = String::new();
-    for migration in migrations.iter().filter(|migration| has_findings(migration)) {
-        let title = format!("{} {}", migration.version, migration.name);
-        add(&mut text, format_args!("{} ({})\n", painter.paint(Paint::Heading, &title), migration.location));
-        for finding in &migration.findings {
-            add(&mut text, format_args!("  {finding}\n"));
-        }
+fn linted(migrations: usize, findings: &[LintFinding], painter: Painter) -> String {
+    if findings.is_empty() {
+        return format!(
+            "{}: nothing found in {migrations} migrations\n",
+            painter.paint(Paint::Good, "sound")
+        );
     }
-    if text.is_empty() {
-        let sound = painter.paint(Paint::Good, "sound");
-        add(&mut text, format_args!("{sound}: nothing found in {} migrations\n", migrations.len()));
+    let mut text = String::new();
+    for finding in findings {
+        add(&mut text, format_args!("{finding}\n"));
     }
     text
 }
@@ -185,6 +195,35 @@ fn verified(report: &Report, painter: Painter) -> String {
         return format!("{}: everything is applied, as it is here\n", painter.paint(Paint::Good, "current"));
     }
     format!("{} pending: {}\n", report.pending.len(), names(&report.pending))
+}
+
+/// Below its first lines, what could be sent as it is printed.
+fn compared(drift: &Drift, painter: Painter) -> String {
+    let mut text = String::new();
+    let version = drift.version.unwrap_or_default();
+    match drift.differences.len() {
+        0 if drift.compared => {
+            let current = painter.paint(Paint::Good, "no drift");
+            add(&mut text, format_args!("{current}: the schema is as version {version} left it\n"));
+        }
+        0 => add(&mut text, format_args!("{}", painter.paint(Paint::Attention, "drift unknown"))),
+        count => {
+            let drifted = painter.paint(Paint::Bad, "drift");
+            add(&mut text, format_args!("{drifted}: {count} not as version {version} left it\n"));
+        }
+    }
+    if let Some(remark) = &drift.remark {
+        let start = if drift.compared { "" } else { ": " };
+        add(&mut text, format_args!("{start}{remark}\n"));
+    }
+    for difference in &drift.differences {
+        add(&mut text, format_args!("\n-- {}: {}\n", difference.object, difference.what));
+        for cql in &difference.cql {
+            let end = if cql.starts_with("--") { "" } else { ";" };
+            add(&mut text, format_args!("{cql}{end}\n"));
+        }
+    }
+    text
 }
 
 fn waited(report: &Report, painter: Painter) -> String {

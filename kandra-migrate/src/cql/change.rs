@@ -397,4 +397,23 @@ impl SchemaChange {
             _ => object.name.keyspace,
         }
     }
+
+    /// Whether it makes something new; with IF NOT EXISTS it does nothing where something of that name is, whatever its
+    /// shape.
+    #[must_use]
+    pub fn creates(&self) -> bool {
+        match self {
+            Self::CreateFunction(CreateFunction { replace, .. })
+            | Self::CreateAggregate(CreateAggregate { replace, .. }) => !replace,
+            Self::CreateKeyspace { .. }
+            | Self::CreateTable(_)
+            | Self::CopyTable { .. }
+            | Self::CreateType { .. }
+            | Self::CreateIndex(_)
+            | Self::CreateView(_)
+            | Self::AddField { .. }
+            | Self::AlterTable { action: TableAction::Add(_), .. } => true,
+            _ => false,
+        }
+    }
 }

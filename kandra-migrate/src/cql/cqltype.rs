@@ -64,6 +64,16 @@ impl CqlType {
         }
     }
 
+    /// Whether this type, or a part of it, is the one of this name.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        match &self.shape {
+            Shape::Named(own) => own == name,
+            Shape::Generic(_, parts) => parts.iter().any(|part| part.mentions(name)),
+            Shape::Vector(element, _) => element.mentions(name),
+            Shape::Custom(_) => false,
+        }
+    }
+
     fn new(shape: Shape) -> Self {
         Self { frozen: false, shape }
     }

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::change::{ColumnDefinition, CreateTable, OptionValue, Options, SchemaChange, TableAction};
+use super::change::{
+    ColumnDefinition, CreateTable, Object, ObjectKind, OptionValue, Options, SchemaChange, TableAction,
+};
 use super::classify::{Classification, Kind};
 use super::cqltype::CqlType;
 use super::data::is_unbounded;
 use super::name::QualifiedName;
 use super::position::Position;
+use super::rule::Rule;
 use super::statement::Statement;
 
 /// A statement of a plan, with what its author said of it.
@@ -22,48 +25,8 @@ pub struct LintStep<'a> {
     pub once: bool,
     /// It may be sent again.
     pub idempotent: bool,
-}
-
-/// The rules; their codes are stable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Rule {
-    /// KL01: removes data, and is no point of no return.
-    Destructive,
-    /// KL02: adds a column that was dropped, with another type or kind.
-    Readded,
-    /// KL03: a data statement that cannot be sent twice, and is not marked.
-    Unmarked,
-    /// KL04: TRUNCATE, or DELETE without a bound.
-    Unbounded,
-    /// KL05: `SimpleStrategy`, or one replica.
-    Replication,
-    /// KL06: a name without its keyspace.
-    Unqualified,
-    /// KL07: changes the replication of a keyspace.
-    AlteredReplication,
-    /// KL08: `gc_grace_seconds = 0`.
-    NoGrace,
-    /// KL09: a type that the Rust driver cannot read.
-    UnreadableType,
-}
-
-impl Rule {
-    /// KL01 and so on.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Destructive => "KL01",
-            Self::Readded => "KL02",
-            Self::Unmarked => "KL03",
-            Self::Unbounded => "KL04",
-            Self::Replication => "KL05",
-            Self::Unqualified => "KL06",
-            Self::AlteredReplication => "KL07",
-            Self::NoGrace => "KL08",
-            Self::UnreadableType => "KL09",
-        }
-    }
+    /// Rules that do not count for it.
+    pub allowed: &'a [Rule],
 }
 
 /// One thing that a rule found.
@@ -90,6 +53,7 @@ impl fmt::Display for Finding {
 #[must_use]
 pub fn lint(steps: &[LintStep<'_>]) -> Vec<Finding> {
     let mut columns = Columns::default();
+    let mut shapes = Shapes::default();
     let mut findings = Vec::new();
     for (step, marked) in steps.iter().enumerate() {
         let found = marked.statement.classify();
@@ -101,8 +65,10 @@ pub fn lint(steps: &[LintStep<'_>]) -> Vec<Finding> {
         if let Some(change) = &found.change {
             schema_rules(change, &mut messages);
             columns.read(change, &mut messages);
+            shapes.read(change, found.idempotent(), &mut messages);
         }
         let position = marked.statement.origin();
+        messages.retain(|(rule, _)| !marked.allowed.contains(rule));
         findings.extend(messages.into_iter().map(|(rule, message)| Finding {
             rule,
             step,
@@ -122,7 +88,12 @@ fn data_rules(step: &LintStep<'_>, found: &Classification, messages: &mut Messag
             "this removes what no undo brings back; say .point_of_no_return()".to_owned(),
         ));
     }
-    let is_data = matches!(found.kind, Kind::Data | Kind::Conditional | Kind::Counter);
+    if found.kind == Kind::Counter {
+        let message = "a count whose outcome is unknown cannot be sent again, and cannot be told from one that was lost; \
+                       fill a plain column from a code task";
+        messages.push((Rule::Counter, message.to_owned()));
+    }
+    let is_data = matches!(found.kind, Kind::Data | Kind::Conditional);
     if let (true, Some(why)) = (is_data && !step.once && !step.idempotent, &found.not_idempotent) {
         messages.push((
             Rule::Unmarked,
@@ -289,4 +260,35 @@ impl Columns {
         };
         Some((Rule::Readded, message))
     }
+}
+
+/// What the steps so far create: a later IF NOT EXISTS over another shape does nothing.
+#[derive(Default)]
+struct Shapes {
+    created: BTreeMap<(ObjectKind, QualifiedName), SchemaChange>,
+}
+
+impl Shapes {
+    fn read(&mut self, change: &SchemaChange, guarded: bool, messages: &mut Messages) {
+        // An index without a name has no object of its own.
+        let Some(object) = change.object().filter(|object| !is_unnamed_index(change, object)) else { return };
+        let key = (object.kind, object.name.clone());
+        if !change.creates()
+            || matches!(change, SchemaChange::AlterTable { .. } | SchemaChange::AddField { .. })
+        {
+            // What it looks like from here on is not followed.
+            self.created.remove(&key);
+        } else if self.created.get(&key).is_some_and(|earlier| guarded && earlier != change) {
+            let message = format!(
+                "an earlier step creates {object} in another shape, and IF NOT EXISTS does nothing then"
+            );
+            messages.push((Rule::OtherShape, message));
+        } else {
+            self.created.insert(key, change.clone());
+        }
+    }
+}
+
+fn is_unnamed_index(change: &SchemaChange, object: &Object) -> bool {
+    matches!(change, SchemaChange::CreateIndex(_)) && object.kind == ObjectKind::Table
 }

@@ -1,6 +1,7 @@
 //! CQL as text: splitting scripts, replacing variables, telling what a statement does, hiding values, and a
 //! digest. Nothing here asks a server.
 
+mod allowance;
 mod change;
 mod classify;
 mod comment;
@@ -19,6 +20,7 @@ mod name;
 mod normalise;
 mod place;
 mod position;
+mod rule;
 mod script;
 mod statement;
 mod template;
@@ -28,6 +30,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use allowance::{Allowance, allowances};
 pub use change::{
     ColumnDefinition, CreateAggregate, CreateFunction, CreateIndex, CreateTable, CreateView, Object,
     ObjectKind, OptionValue, Options, SchemaChange, TableAction,
@@ -37,11 +40,12 @@ pub use comment::{Comment, comments};
 pub use cqltype::CqlType;
 pub use digest::digest;
 pub use error::{CqlError, CqlErrorKind};
-pub use lint::{Finding, LintStep, Rule, lint};
+pub use lint::{Finding, LintStep, lint};
 pub use mask::mask;
 pub use name::{QualifiedName, fold, quote};
 pub use normalise::{conditions, normalise};
 pub use position::Position;
+pub use rule::{Rule, lint_codes};
 pub use script::{Piece, split, utf8};
 pub use statement::{Statement, one};
 pub use template::Template;

@@ -13,8 +13,11 @@ use super::table_id::TableIds;
 use super::{Database, Outcome, Request, advice, drain, panic, pin};
 use crate::clock::SystemClock;
 use crate::cql::Variables;
-use crate::engine::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
-use crate::schema::{Effect, SchemaChange, agreement, load, probe};
+use crate::engine::{Built, CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
+use crate::ledger::SchemaRecord;
+use crate::schema::building::{self, Target};
+use crate::schema::shape::KeyspaceSchema;
+use crate::schema::{Effect, SchemaChange, agreement, load, probe, script};
 use crate::task::{ContextParts, TaskContext, TaskResult};
 
 /// How statements are sent.
@@ -74,6 +77,18 @@ impl CqlExecutor {
         Ok(self.database.send_schema(statement).await)
     }
 
+    /// An unqualified name is one of the session's keyspace, and that is the run's, or the plan is refused.
+    fn keyspace_of(&self, change: &SchemaChange) -> String {
+        change.keyspace().unwrap_or_else(|| self.settings.keyspace.clone())
+    }
+
+    /// A keyspace's schema, as the node has it that gets this run's schema statements.
+    pub(crate) async fn schema_of(&self, keyspace: &str) -> Result<Option<KeyspaceSchema>, SendError> {
+        let node = self.coordinator().and_then(|coordinator| self.node(&coordinator));
+        // Eight reads at once are a large future.
+        Box::pin(load::keyspace(&self.database, keyspace, node, self.settings.statement_timeout)).await
+    }
+
     fn node(&self, coordinator: &Coordinator) -> Option<Arc<Node>> {
         self.database.node(coordinator.host_id()?)
     }
@@ -112,11 +127,26 @@ impl Executor for CqlExecutor {
     }
 
     async fn probe(&self, change: &SchemaChange) -> Result<Effect, SendError> {
-        // An unqualified name is one of the session's keyspace, and that is the run's, or the plan is refused.
-        let keyspace = change.keyspace().unwrap_or_else(|| self.settings.keyspace.clone());
-        let node = self.coordinator().and_then(|coordinator| self.node(&coordinator));
-        let schema = load::keyspace(&self.database, &keyspace, node, self.settings.statement_timeout).await?;
+        let schema = self.schema_of(&self.keyspace_of(change)).await?;
         Ok(probe::observe(change, schema.as_ref()))
+    }
+
+    async fn schema(&self) -> Result<Option<SchemaRecord>, SendError> {
+        let schema = self.schema_of(&self.settings.keyspace).await?;
+        Ok(schema.as_ref().map(script::record))
+    }
+
+    async fn built(&self, change: &SchemaChange) -> Result<Built, SendError> {
+        let keyspace = self.keyspace_of(change);
+        let target = match change {
+            SchemaChange::CreateView(view) => Target::View(view.name.name.clone()),
+            change => {
+                let schema = self.schema_of(&keyspace).await?.unwrap_or_default();
+                let Some(name) = probe::index_name(change, &schema) else { return Ok(Built::default()) };
+                Target::Index(name)
+            }
+        };
+        building::built(&self.database, &keyspace, &target).await
     }
 
     async fn advice(&self) -> Vec<String> {

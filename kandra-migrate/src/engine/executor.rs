@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::ledger::SchemaRecord;
 use crate::plan::TaskFn;
 use crate::schema::{Effect, SchemaChange};
 use crate::store::Cause;
@@ -53,6 +54,19 @@ pub enum Drained {
     Gone,
     /// Neither, within the time: what it had to do may still come.
     Silent,
+}
+
+/// How far the nodes are with the build of an index or view.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Built {
+    /// Nodes that are up.
+    pub nodes: usize,
+    /// Of these, those that have built it.
+    pub built: usize,
+    /// Nodes that are down: they build it when they come back.
+    pub down: usize,
+    /// How far the others are, as the servers say it: for people, and as a sign of progress.
+    pub progress: String,
 }
 
 /// The nodes did not agree on one schema version.
@@ -107,6 +121,15 @@ pub trait Executor: std::marker::Send + Sync {
         &self,
         change: &SchemaChange,
     ) -> impl Future<Output = Result<Effect, SendError>> + std::marker::Send;
+
+    /// What is to be kept of the keyspace's schema as it is now; `None` where there is nothing to keep.
+    fn schema(&self) -> impl Future<Output = Result<Option<SchemaRecord>, SendError>> + std::marker::Send;
+
+    /// Which nodes have built an index or view that the statement creates.
+    fn built(
+        &self,
+        change: &SchemaChange,
+    ) -> impl Future<Output = Result<Built, SendError>> + std::marker::Send;
 
     /// What should be looked at in the keyspace, although everything works: its replication, for one.
     fn advice(&self) -> impl Future<Output = Vec<String>> + std::marker::Send;

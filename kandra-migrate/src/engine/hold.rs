@@ -17,7 +17,7 @@ use super::shutdown::Shutdown;
 use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{At, Problem};
-use crate::ledger::{Intent, Ledger, Transition, VersionState};
+use crate::ledger::{Intent, Ledger, SchemaRecord, Transition, VersionState};
 use crate::mutant::{Mutant, is_broken};
 use crate::plan::{Step, StepKind};
 use crate::report::MigrationReport;
@@ -273,13 +273,24 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
         let took = now.saturating_sub(*self.begun.entry(version).or_insert(now));
         let frontier = self.catalog.frontier_with(&self.lease.after(&known)?, version);
         let execution_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
-        known.push(Transition::Complete { version, execution_ms, frontier });
+        let schema = self.schema_record().await?;
+        known.push(Transition::Complete { version, execution_ms, frontier, schema });
         if unclaimed {
             // One write claims one version, and the next one may be claimed at once.
             self.commit_with_step(known, Vec::new()).await?;
             return Ok(Vec::new());
         }
         Ok(known)
+    }
+
+    /// What is kept of the schema with a version. That it cannot be read is no failure of the version.
+    async fn schema_record(&mut self) -> Result<Option<SchemaRecord>, Halt> {
+        let executor = self.executor;
+        let read = self.renewing(executor.schema()).await?;
+        Ok(read.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the schema could not be read, and is not stored with the version");
+            None
+        }))
     }
 
     pub(super) async fn pause(

@@ -3,6 +3,7 @@
 
 mod await_applied;
 mod backoff;
+mod building;
 mod catalog;
 mod decide;
 mod env;
@@ -13,6 +14,7 @@ mod lease;
 mod obey;
 mod observer;
 mod operator;
+mod outlook;
 mod patience;
 mod perform;
 #[cfg(feature = "cli")]
@@ -22,6 +24,7 @@ mod resume;
 mod settings;
 mod shutdown;
 mod sighting;
+mod standing;
 mod verbs;
 mod verify;
 mod watch;
@@ -33,10 +36,11 @@ pub(crate) use await_applied::await_applied;
 pub use catalog::Catalog;
 pub(crate) use catalog::Entry;
 pub use env::Env;
-pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
+pub use executor::{Built, CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
 pub use lease::Identity;
 pub use observer::{Observer, Progress};
 pub(crate) use operator::Operator;
+pub(crate) use outlook::Outlook;
 pub(crate) use reader::Reader;
 pub use settings::{Settings, Wait};
 pub use shutdown::Shutdown;

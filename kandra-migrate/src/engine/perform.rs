@@ -53,7 +53,9 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         let mut retries = step.retries;
         loop {
             let end = match &step.work {
-                Work::Cql { statement, .. } => self.send(version, step, statement.text()).await?,
+                Work::Cql { statement, .. } => {
+                    self.send_unless_passed_over(version, step, statement.text()).await?
+                }
                 Work::Code(function) => self.run_code(version, step, function.clone()).await?,
             };
             match end {
@@ -70,6 +72,19 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 end => return Ok(end),
             }
         }
+    }
+
+    async fn send_unless_passed_over(
+        &mut self,
+        version: i64,
+        step: &Step,
+        text: &str,
+    ) -> Result<StepEnd, Halt> {
+        if let Some(problem) = self.in_the_way(version, step).await? {
+            return Ok(StepEnd::Failed(problem));
+        }
+        let end = self.send(version, step, text).await?;
+        self.once_built(step, end).await
     }
 
     async fn send(&mut self, version: i64, step: &Step, text: &str) -> Result<StepEnd, Halt> {

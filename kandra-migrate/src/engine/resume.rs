@@ -79,14 +79,16 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             return Ok(end);
         }
         let seen = self.look(step).await?;
-        Ok(seen.filter(|seen| matches!(seen, StepEnd::Done)).unwrap_or(end))
+        // A build that does not end is this step's own end, and no longer the refusal.
+        let is_there = |seen: &StepEnd| step.wait_built || matches!(seen, StepEnd::Done);
+        Ok(seen.filter(is_there).unwrap_or(end))
     }
 
     /// How a step ended by what `system_schema` says; `None` where it has to be run.
     async fn look(&mut self, step: &Step) -> Result<Option<StepEnd>, Halt> {
         let Some(change) = step.change() else { return Ok(None) };
         Ok(match self.probe(change).await? {
-            Effect::There | Effect::Grown { .. } => Some(StepEnd::Done),
+            Effect::There | Effect::Grown { .. } => Some(self.once_built(step, StepEnd::Done).await?),
             Effect::Absent => None,
             // What says IF [NOT] EXISTS may be sent again whatever is there.
             Effect::Unknown { .. } if step.is_repeatable() => None,

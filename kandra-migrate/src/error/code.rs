@@ -126,6 +126,8 @@ codes! {
     OnHold = km0055 "0055",
     /// An operator's verb does not fit the state.
     VerbRefused = km0056 "0056",
+    /// `IF NOT EXISTS` over something of another shape.
+    OtherShape = km0057 "0057",
     /// Another instance holds the lease, and this run does not wait.
     Held = km0060 "0060",
     /// The wait for another instance took too long.

@@ -166,6 +166,10 @@ pub(crate) enum Problem {
 
     #[error("{at} failed: {source}")]
     StepFailed { at: At, cql: Option<String>, source: Cause },
+    #[error(
+        "{at}: IF NOT EXISTS would do nothing, since what is there has another shape: expected {expected}; found {found}"
+    )]
+    OtherShape { at: At, expected: String, found: String, cql: String },
     #[error("{at} panicked: {message}")]
     StepPanicked { at: At, message: String },
     #[error("version {version} {name} is PAUSED: {reason}")]
@@ -230,6 +234,7 @@ impl Problem {
             Self::CqlTooLong { .. } => Code::CqlTooLong,
             Self::VariableMissing { .. } => Code::VariableMissing,
             Self::StepFailed { .. } => Code::StepFailed,
+            Self::OtherShape { .. } => Code::OtherShape,
             Self::StepPanicked { .. } => Code::StepPanicked,
             Self::Paused { .. } => Code::Paused,
             Self::FailedElsewhere { .. } => Code::FailedElsewhere,
@@ -261,6 +266,7 @@ impl Problem {
             | Self::CqlTooLong { at, .. }
             | Self::VariableMissing { at, .. }
             | Self::StepFailed { at, .. }
+            | Self::OtherShape { at, .. }
             | Self::StepPanicked { at, .. } => Some(at.version),
             _ => None,
         }
@@ -275,6 +281,7 @@ impl Problem {
             | Self::CqlUnclassified { excerpt, .. } => Some(excerpt),
             Self::StepFailed { cql, .. } => cql.as_deref(),
             Self::File(fault) => fault.excerpt(),
+            Self::OtherShape { cql, .. } => Some(cql),
             _ => None,
         }
     }
@@ -377,6 +384,11 @@ impl Problem {
             )
             .way("to try the same text at once", Call::Rerun(at.version.get()))
             .way("if its effect is there already", Call::MarkDone(at.version.get())),
+            Self::OtherShape { at, .. } => Next::new(
+                "bring what is there into that shape, or correct the statement, and start again: the claim is released. If what is there will do as it is, say .allow(\"KL10\") on the task, or that the step is done",
+            )
+            .way("it will do", Call::MarkDone(at.version.get()))
+            .way("after a change by hand", Call::Rerun(at.version.get())),
             Self::Paused { version, stuck, .. } => stuck.next(version.get()),
             Self::FailedElsewhere { version, .. } => {
                 Next::new("see that instance's log, correct the cause and start again")

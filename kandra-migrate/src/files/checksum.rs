@@ -8,8 +8,8 @@
 //! - for a module with `cql_file!`, `k1 files\n`, `t` with the checksum of the module's tokens, and `f` with the checksum
 //!   of each file's script, in the order in which the module names them first.
 //!
-//! So white space, comments and line ends do not count; marks and undos do, as they do in a module. `out-of-order` and
-//! `accept` do not, nor do the file's name and version, which are compared by themselves.
+//! So white space, comments and line ends do not count; marks and undos do, as they do in a module. `out-of-order`,
+//! `accept` and `allow` do not, nor do the file's name and version, which are compared by themselves.
 
 use sha2::{Digest as _, Sha256};
 
@@ -25,7 +25,7 @@ pub(crate) fn of_script(script: &Script) -> String {
     let mut hash = Sha256::new_with_prefix(OF_SCRIPT);
     for marked in &script.statements {
         add(&mut hash, b's', &marked.statement.digest());
-        let mut marks: Vec<_> = marked.marks.iter().map(super::Mark::canonical).collect();
+        let mut marks: Vec<_> = marked.marks.iter().filter_map(super::Mark::canonical).collect();
         marks.sort();
         for mark in marks {
             add(&mut hash, b'm', &mark);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::cql::Rule;
 use crate::duration;
 
 /// What is said of a statement.
@@ -12,6 +13,9 @@ pub(crate) enum Mark {
     PointOfNoReturn,
     Timeout(Duration),
     Unclassified,
+    WaitBuilt,
+    /// A rule of the lint, which does not count here.
+    Allow(String),
 }
 
 /// What is said of a whole migration, and is no part of its checksum.
@@ -46,13 +50,15 @@ enum Means {
 }
 
 /// All keys: a new one is a line here, a [`Mark`] or [`Setting`], and what that does to a task or migration.
-const KEYS: [Key; 8] = [
+const KEYS: [Key; 10] = [
     Key { name: "undo", means: Means::Just(Directive::Undo) },
     Key { name: "idempotent", means: Means::Just(Directive::OfStatement(Mark::Idempotent)) },
     Key { name: "once", means: Means::Just(Directive::OfStatement(Mark::Once)) },
     Key { name: "point-of-no-return", means: Means::Just(Directive::OfStatement(Mark::PointOfNoReturn)) },
     Key { name: "timeout", means: Means::Value { example: "5m", read: timeout } },
     Key { name: "unclassified", means: Means::Just(Directive::OfStatement(Mark::Unclassified)) },
+    Key { name: "wait-built", means: Means::Just(Directive::OfStatement(Mark::WaitBuilt)) },
+    Key { name: "allow", means: Means::Value { example: "KL01", read: allow } },
     Key { name: "out-of-order", means: Means::Just(Directive::OfMigration(Setting::OutOfOrder)) },
     Key { name: "accept", means: Means::Value { example: "k1:…", read: accept } },
 ];
@@ -98,6 +104,13 @@ fn timeout(value: &str) -> Result<Directive, String> {
     Ok(Directive::OfStatement(Mark::Timeout(time)))
 }
 
+fn allow(value: &str) -> Result<Directive, String> {
+    match Rule::from_code(value) {
+        Some(rule) => Ok(Directive::OfStatement(Mark::Allow(rule.code().to_owned()))),
+        None => Err("no rule of the lint has this code".to_owned()),
+    }
+}
+
 fn accept(value: &str) -> Result<Directive, String> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     match value.strip_prefix("k1:") {
@@ -109,15 +122,18 @@ fn accept(value: &str) -> Result<Directive, String> {
 }
 
 impl Mark {
-    /// As the checksum has it. **A frozen format.**
-    pub(crate) fn canonical(&self) -> String {
-        match self {
+    /// As the checksum has it, if it is a part of that. **A frozen format.**
+    pub(crate) fn canonical(&self) -> Option<String> {
+        Some(match self {
             Self::Idempotent => "idempotent".to_owned(),
             Self::Once => "once".to_owned(),
             Self::PointOfNoReturn => "point-of-no-return".to_owned(),
             Self::Timeout(time) => format!("timeout {}ms", time.as_millis()),
             Self::Unclassified => "unclassified".to_owned(),
-        }
+            Self::WaitBuilt => "wait-built".to_owned(),
+            // A rule may be new, and what is applied does nothing else for it.
+            Self::Allow(_) => return None,
+        })
     }
 
     /// Why the two cannot be said of one statement.
@@ -126,6 +142,7 @@ impl Mark {
             (Self::Idempotent, Self::Once) | (Self::Once, Self::Idempotent) => {
                 Some("a statement is either idempotent or once")
             }
+            (Self::Allow(one), Self::Allow(other)) if one != other => None,
             _ if std::mem::discriminant(self) == std::mem::discriminant(other) => Some("this is said twice"),
             _ => None,
         }

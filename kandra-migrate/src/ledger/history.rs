@@ -124,4 +124,12 @@ impl Ledger {
     pub fn newest_completed(&self) -> Option<i64> {
         self.versions().rev().find(|row| row.state == VersionState::Completed).map(|row| row.version)
     }
+
+    /// The version that was completed last, by the clocks of those who completed them: not the highest where one was
+    /// late.
+    #[must_use]
+    pub fn last_completed(&self) -> Option<&VersionRow> {
+        let completed = self.versions().filter(|row| row.state == VersionState::Completed);
+        completed.max_by_key(|row| (row.applied_at, row.version))
+    }
 }

@@ -18,7 +18,7 @@ pub use history::{Ledger, LedgerError};
 pub use row::{Head, StepRow, VersionRow};
 pub use state::{IllegalTransition, StepState, VersionState};
 pub use transaction::{Condition, Mutation, Transaction, Writer};
-pub use transition::{Claim, Intent, Takeover, Transition};
+pub use transition::{Claim, Intent, SchemaRecord, Takeover, Transition};
 
 /// The format of the rows that this version of the crate writes, and the newest that it reads.
 pub const FORMAT: i32 = 1;

@@ -7,7 +7,7 @@ use super::event::Event;
 use super::history::Ledger;
 use super::row::{Head, StepRow, VersionRow};
 use super::state::{IllegalTransition, StepState, VersionState};
-use super::transition::{Claim, Intent, Takeover, Transition};
+use super::transition::{Claim, Intent, SchemaRecord, Takeover, Transition};
 use super::{FAILED, FORMAT};
 use crate::mutant::{Mutant, is_broken};
 
@@ -83,6 +83,7 @@ impl Ledger {
             absent: None,
             touched: Vec::new(),
             abandoned: Vec::new(),
+            schemas: Vec::new(),
         };
         let mut head = self.head.clone().unwrap_or_else(|| new_head(op));
         head.rev += 1;
@@ -170,6 +171,8 @@ struct Draft<'a> {
     touched: Vec<Key>,
     /// Versions whose whole journal goes.
     abandoned: Vec<i64>,
+    /// What goes with a version's row and is not read again with it: it is long.
+    schemas: Vec<(Key, SchemaRecord)>,
 }
 
 impl Draft<'_> {
@@ -197,7 +200,8 @@ impl Draft<'_> {
                 row.attempts = 0;
                 row.error = None;
             }
-            Transition::Complete { version, execution_ms, frontier } => {
+            Transition::Complete { version, execution_ms, frontier, schema } => {
+                self.schemas.extend(schema.clone().map(|schema| (Key::version(*version), schema)));
                 let wall_ms = self.writer.wall_ms;
                 let info = self.writer.info.clone();
                 let row = self.version(*version, VersionState::Completed)?;
@@ -420,7 +424,14 @@ impl Draft<'_> {
     fn mutations(&self) -> impl Iterator<Item = Mutation> {
         let rows = self.touched.iter().map(|key| match (cells(self.before, *key), cells(&self.next, *key)) {
             (_, None) => Mutation::Delete(*key),
-            (before, Some(after)) => Mutation::Put(*key, changed(before.as_ref(), after)),
+            (before, Some(after)) => {
+                let mut cells = changed(before.as_ref(), after);
+                for (_, schema) in self.schemas.iter().filter(|(of, _)| of == key) {
+                    cells.set("schema_digest", schema.digest.as_str());
+                    cells.set("schema_text", schema.text.clone());
+                }
+                Mutation::Put(*key, cells)
+            }
         });
         rows.chain(self.abandoned.iter().map(|version| Mutation::DeleteSteps(*version)))
     }

@@ -44,6 +44,8 @@ pub enum Transition {
         execution_ms: i64,
         /// The digest over all completed versions, this one included.
         frontier: String,
+        /// What the keyspace's schema is now; `None` where it could not be read.
+        schema: Option<SchemaRecord>,
     },
     /// A step failed definitely: the claim and the lease are released.
     Fail {
@@ -122,6 +124,15 @@ pub struct Takeover {
     pub heartbeat_ms: i64,
     /// The serial consistency of its conditional statements.
     pub serial_cl: &'static str,
+}
+
+/// What is kept of a keyspace's schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaRecord {
+    /// The digest over the text, with the format before it: `s1:…`.
+    pub digest: String,
+    /// The text; `None` where it is too long to be kept.
+    pub text: Option<String>,
 }
 
 /// A claim of a version.

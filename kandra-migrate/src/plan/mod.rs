@@ -1,6 +1,7 @@
 //! What a migration is going to do: described first, executed by the engine afterwards.
 
 mod destination;
+mod findings;
 mod into_plan;
 mod steps;
 mod task;
@@ -8,6 +9,7 @@ mod task;
 mod tests;
 
 pub use destination::Destination;
+pub(crate) use findings::findings;
 pub use into_plan::IntoPlan;
 pub(crate) use steps::{Repeat, Step, StepKind, Steps, Work};
 pub(crate) use task::{Body, TaskFn, tasks_of};

@@ -6,8 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Body, Destination, OnFailure, Task, TaskFn, tasks_of};
 use crate::cql::{
-    self, Classification, CqlError, CqlErrorKind, Finding, Kind, LintStep, Refusal, SchemaChange, Statement,
-    lint,
+    self, Classification, CqlError, CqlErrorKind, Kind, Refusal, Rule, SchemaChange, Statement,
 };
 use crate::error::{At, Problem};
 use crate::migration::Migration;
@@ -86,6 +85,10 @@ pub(crate) struct Step {
     pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
+    /// Rules of the lint that do not count for it.
+    pub(crate) allowed: Vec<Rule>,
+    /// Done only once each node has built the index or view.
+    pub(crate) wait_built: bool,
     /// `file:line`.
     pub(crate) location: String,
 }
@@ -102,6 +105,14 @@ impl Step {
         self.n + 1
     }
 
+    /// What it sends.
+    pub(crate) fn cql(&self) -> Option<&str> {
+        match &self.work {
+            Work::Cql { statement, .. } => Some(statement.text()),
+            Work::Code(_) => None,
+        }
+    }
+
     /// What it changes in the schema.
     pub(crate) fn change(&self) -> Option<&SchemaChange> {
         match &self.work {
@@ -116,6 +127,11 @@ impl Step {
             Work::Cql { found, .. } => found.idempotent(),
             Work::Code(_) => self.repeat == Repeat::Idempotent,
         }
+    }
+
+    /// Whether the server passes over it in silence where something of that name is there already.
+    pub(crate) fn passes_over(&self) -> bool {
+        self.is_repeatable() && self.change().is_some_and(SchemaChange::creates)
     }
 
     /// Whether its cells can be given a write time.
@@ -168,30 +184,6 @@ impl Steps {
     /// Where there is none: a bug of the engine.
     pub(crate) fn get(&self, n: i64) -> &Step {
         self.find(n).expect("decide names steps of the plan")
-    }
-
-    /// What is likely to go wrong with them, told from their text alone.
-    pub(crate) fn findings(&self) -> Vec<Finding> {
-        let (numbers, steps): (Vec<_>, Vec<_>) = self
-            .iter()
-            .filter_map(|step| match &step.work {
-                Work::Cql { statement, .. } => Some((
-                    step.n,
-                    LintStep {
-                        statement,
-                        point_of_no_return: step.point_of_no_return,
-                        once: step.marked == Some(Repeat::Once),
-                        idempotent: step.marked == Some(Repeat::Idempotent),
-                    },
-                )),
-                Work::Code(_) => None,
-            })
-            .unzip();
-        let mut findings = lint(&steps);
-        for finding in &mut findings {
-            finding.step = usize::try_from(numbers[finding.step]).unwrap_or_default();
-        }
-        findings
     }
 
     /// The digest over what all steps do. The checksum detects an edit; this one detects other behaviour of the same
@@ -266,6 +258,7 @@ impl Compiler<'_> {
                 task.retries
             )));
         }
+        let allowed = allowed(&task, &at)?;
         let (name, kind, repeat, work, digest) = match task.body {
             Body::Cql(source) => {
                 let statement = read(&source, &at(task.name.as_deref().unwrap_or("cql")))?;
@@ -282,6 +275,12 @@ impl Compiler<'_> {
                 (name, StepKind::Code, repeat, Work::Code(function), digest)
             }
         };
+        if task.wait_built && !is_built(&work) {
+            let at = at(&name);
+            return Err(Problem::Config(format!(
+                "{at}: .wait_built() is for CREATE INDEX and CREATE MATERIALIZED VIEW"
+            )));
+        }
         let undo =
             task.undo.map(|undo| self.undo(&undo, &at(&name)).map(|statement| statement.text().to_owned()));
         Ok(Step {
@@ -297,6 +296,8 @@ impl Compiler<'_> {
             on_failure: task.on_failure,
             timeout: task.timeout,
             stall_timeout: task.stall_timeout,
+            allowed,
+            wait_built: task.wait_built,
             location: location.clone(),
             task: name,
         })
@@ -352,6 +353,22 @@ impl Compiler<'_> {
             keyspace: keyspace.clone(),
         })
     }
+}
+
+fn allowed(task: &Task, at: &impl Fn(&str) -> At) -> Result<Vec<Rule>, Problem> {
+    let rule = |code: &String| {
+        Rule::from_code(code).ok_or_else(|| {
+            let at = at(task.name.as_deref().unwrap_or("allow"));
+            Problem::Config(format!("{at}: no rule of the lint has the code {code}"))
+        })
+    };
+    task.allowed.iter().map(rule).collect()
+}
+
+/// Whether nodes build what the step makes.
+fn is_built(work: &Work) -> bool {
+    let Work::Cql { found, .. } = work else { return false };
+    matches!(found.change, Some(SchemaChange::CreateIndex(_) | SchemaChange::CreateView(_)))
 }
 
 fn ordinal(n: usize) -> i64 {

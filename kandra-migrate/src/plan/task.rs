@@ -53,6 +53,9 @@ pub struct Task {
     pub(crate) on_failure: OnFailure,
     pub(crate) timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
+    /// Codes of rules of the lint that do not count for it.
+    pub(crate) allowed: Vec<String>,
+    pub(crate) wait_built: bool,
     pub(crate) unclassified: bool,
     /// `file:line`.
     pub(crate) location: String,
@@ -159,6 +162,8 @@ impl Task {
             timeout: None,
             stall_timeout: None,
             unclassified: false,
+            allowed: Vec::new(),
+            wait_built: false,
             location,
         }
     }
@@ -171,6 +176,8 @@ impl Task {
             Mark::PointOfNoReturn => self.point_of_no_return(),
             Mark::Timeout(timeout) => self.timeout(*timeout),
             Mark::Unclassified => self.unclassified(),
+            Mark::WaitBuilt => self.wait_built(),
+            Mark::Allow(code) => self.allow(code),
         }
     }
 
@@ -235,10 +242,27 @@ impl Task {
         self
     }
 
-    /// How long a code task may go without a sign of progress (a checkpoint, `progress`, a statement that ended)
-    /// before its version is PAUSED. Default 10 min.
+    /// How long a code task may go without a sign of progress (a checkpoint, `progress`, a statement that ended), or a
+    /// build with [`Task::wait_built`] without coming further, before its version is PAUSED. Default 10 min.
     pub fn stall_timeout(mut self, timeout: Duration) -> Self {
         self.stall_timeout = Some(timeout);
+        self
+    }
+
+    /// Lets a rule of the lint not count for this task: `.allow("KL04")`. What each means is in
+    /// [`lint_codes`](crate::lint_codes).
+    pub fn allow(mut self, code: impl Into<String>) -> Self {
+        self.allowed.push(code.into());
+        self
+    }
+
+    /// Of a `CREATE INDEX` or `CREATE MATERIALIZED VIEW`: is done only once each node that is up has built it. Without,
+    /// it is done once the nodes agree that it exists; a view then still misses rows, and an index refuses reads.
+    ///
+    /// The wait ends the version as PAUSED after [`Task::timeout`] in all, if there is one, or after
+    /// [`Task::stall_timeout`] (default 10 min) in which no node has come further.
+    pub fn wait_built(mut self) -> Self {
+        self.wait_built = true;
         self
     }
 }

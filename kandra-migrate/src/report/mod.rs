@@ -1,6 +1,8 @@
 //! What a run has done, would do, and has found.
 
 mod audit;
+mod drift;
+mod finding;
 mod planned;
 mod status;
 
@@ -8,7 +10,9 @@ use std::fmt;
 use std::time::Duration;
 
 pub use audit::AuditEvent;
-pub(crate) use planned::Literals;
+pub use drift::{Difference, Drift};
+pub use finding::LintFinding;
+pub(crate) use planned::{Foresight, Literals};
 pub use planned::{PlannedMigration, PlannedStep};
 pub use status::{MigrationStatus, Status, StepStatus};
 

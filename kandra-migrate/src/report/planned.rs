@@ -1,11 +1,13 @@
 //! What a run would do.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::cql;
-use crate::engine::Entry;
+use super::LintFinding;
+use crate::cql::{self, Rule};
+use crate::engine::{Entry, Outlook};
 use crate::migration::Version;
-use crate::plan::Work;
+use crate::plan::Step;
 
 /// Whether the values in statements on data and roles are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,8 @@ pub struct PlannedMigration {
     pub location: String,
     /// The steps, in order.
     pub steps: Vec<PlannedStep>,
-    /// What is likely to go wrong, told from the statements alone: each with the code of its rule, `KL01` and so on.
+    /// What is likely to go wrong, told from the statements and from what is there: each with the code of its rule,
+    /// `KL01` and so on.
     pub findings: Vec<String>,
 }
 
@@ -47,33 +50,54 @@ pub struct PlannedStep {
     pub repeat: &'static str,
     /// The statement, with the literals of data and role statements masked; `None` for code.
     pub cql: Option<String>,
+    /// What there is of its effect already, or why the server will refuse it; `None` where nothing is there, or where it
+    /// cannot be told.
+    pub found: Option<String>,
+}
+
+/// What is known of pending migrations besides their text.
+#[derive(Debug)]
+pub(crate) struct Foresight<'a> {
+    pub(crate) literals: Literals,
+    /// By version and ordinal.
+    pub(crate) outlooks: &'a BTreeMap<(i64, i64), Outlook>,
+    /// Of all of them.
+    pub(crate) findings: &'a [LintFinding],
 }
 
 impl PlannedMigration {
-    pub(crate) fn of(entry: &Entry, literals: Literals) -> Self {
+    pub(crate) fn of(entry: &Entry, foresight: &Foresight<'_>) -> Self {
+        let version = entry.version();
+        let outlook = |step: &Step| foresight.outlooks.get(&(version.get(), step.n));
         let steps = entry.steps().iter().map(|step| PlannedStep {
             number: step.number(),
             task: step.task.clone(),
             kind: step.kind.name(),
             repeat: step.repeat.name(),
-            cql: match &step.work {
-                Work::Cql { statement, .. } => Some(match literals {
-                    Literals::Masked => cql::mask(statement.text()),
-                    Literals::Shown => statement.text().to_owned(),
-                }),
-                Work::Code(_) => None,
-            },
+            cql: step.cql().map(|cql| match foresight.literals {
+                Literals::Masked => cql::mask(cql),
+                Literals::Shown => cql.to_owned(),
+            }),
+            found: outlook(step).map(ToString::to_string),
         });
-        let findings =
-            entry.steps().findings().into_iter().map(|finding| {
-                format!("{} step {}: {}", finding.rule.code(), finding.step + 1, finding.message)
-            });
+        let of_text = foresight.findings.iter().filter(|finding| finding.version == version);
+        let of_text = of_text.map(|finding| (finding.step, finding.rule, finding.message.clone()));
+        let of_database = entry.steps().iter().filter_map(|step| match outlook(step)? {
+            Outlook::PassedOver(effect) if !step.allowed.contains(&Rule::OtherShape) => {
+                let message = format!("IF NOT EXISTS would do nothing: {effect}");
+                Some((step.number(), Rule::OtherShape, message))
+            }
+            _ => None,
+        });
+        let mut findings: Vec<_> = of_text.chain(of_database).collect();
+        findings.sort();
+        let told = |(step, rule, message): (i64, Rule, String)| format!("{rule} step {step}: {message}");
         Self {
-            version: entry.version(),
+            version,
             name: entry.name().to_owned(),
             location: entry.migration.location(),
             steps: steps.collect(),
-            findings: findings.collect(),
+            findings: findings.into_iter().map(told).collect(),
         }
     }
 }
@@ -86,6 +110,9 @@ impl fmt::Display for PlannedMigration {
             match &step.cql {
                 Some(cql) => write!(f, " {}", cql.split_whitespace().collect::<Vec<_>>().join(" "))?,
                 None => write!(f, " {}", step.task)?,
+            }
+            if let Some(found) = &step.found {
+                write!(f, "\n    ({found})")?;
             }
         }
         for finding in &self.findings {

@@ -25,33 +25,44 @@ pub(crate) async fn keyspace(
     timeout: Duration,
 ) -> Result<Option<KeyspaceSchema>, SendError> {
     let mut tables = Tables { database, keyspace, node, timeout };
-    let keyspaces = tables.read("keyspaces").await?;
+    let keyspaces = tables.read_first("keyspaces").await?;
     let Some(row) = keyspaces.first() else { return Ok(None) };
     let mut schema = KeyspaceSchema {
         replication: map(&row, "replication"),
         durable_writes: row.bool("durable_writes").unwrap_or_default(),
         ..KeyspaceSchema::default()
     };
-    let mut parts = Parts::of(&tables.read("columns").await?, &tables.read("dropped_columns").await?);
-    for row in tables.read("tables").await?.rows() {
+    // At once: a step with IF NOT EXISTS waits for them before it is sent.
+    let (columns, dropped, of_tables, of_views) = tokio::try_join!(
+        tables.read("columns"),
+        tables.read("dropped_columns"),
+        tables.read("tables"),
+        tables.read("views")
+    )?;
+    let (types, indexes, functions, aggregates) = tokio::try_join!(
+        tables.read("types"),
+        tables.read("indexes"),
+        tables.read("functions"),
+        tables.read("aggregates")
+    )?;
+    let mut parts = Parts::of(&columns, &dropped);
+    for row in of_tables.rows() {
         let name = name(&row, "table_name");
         let table = parts.table(&name, &row, &["keyspace_name", "table_name", "flags"]);
         schema.tables.insert(name, table);
     }
-    for row in tables.read("views").await?.rows() {
+    for row in of_views.rows() {
         let name = name(&row, "view_name");
         let view = view(&row, parts.table(&name, &row, &VIEW_COLUMNS));
         schema.views.insert(name, view);
     }
-    let types = tables.read("types").await?;
     schema.types = types
         .rows()
         .map(|row| (name(&row, "type_name"), pairs(&row, "field_names", "field_types")))
         .collect();
-    let indexes = tables.read("indexes").await?;
     schema.indexes = indexes.rows().map(|row| (name(&row, "index_name"), index(&row))).collect();
-    schema.functions = tables.read("functions").await?.rows().map(|row| function(&row)).collect();
-    schema.aggregates = tables.read("aggregates").await?.rows().map(|row| aggregate(&row)).collect();
+    schema.functions = functions.rows().map(|row| function(&row)).collect();
+    schema.aggregates = aggregates.rows().map(|row| aggregate(&row)).collect();
     Ok(Some(schema))
 }
 
@@ -64,7 +75,18 @@ struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    async fn read(&mut self, table: &str) -> Result<Grid, SendError> {
+    /// All others are asked of the node that answered this.
+    async fn read_first(&mut self, table: &str) -> Result<Grid, SendError> {
+        let (grid, node) = self.ask(table).await?;
+        self.node.get_or_insert(node);
+        Ok(grid)
+    }
+
+    async fn read(&self, table: &str) -> Result<Grid, SendError> {
+        self.ask(table).await.map(|(grid, _)| grid)
+    }
+
+    async fn ask(&self, table: &str) -> Result<(Grid, Arc<Node>), SendError> {
         let keyspace = literal::text(self.keyspace);
         // All columns, since each server has options of its own.
         let text = format!("SELECT * FROM system_schema.{table} WHERE keyspace_name = {keyspace}");
@@ -76,8 +98,9 @@ impl Tables<'_> {
             let outcome = Outcome::of(&error, Request::Read);
             outcome.into_send_result(error).expect_err("a read that failed has no effect")
         })?;
-        self.node.get_or_insert_with(|| result.request_coordinator().node().clone());
-        Grid::from_result(result).map_err(|error| SendError::Passing(Arc::new(error)))
+        let node = result.request_coordinator().node().clone();
+        let grid = Grid::from_result(result).map_err(|error| SendError::Passing(Arc::new(error)))?;
+        Ok((grid, node))
     }
 }
 

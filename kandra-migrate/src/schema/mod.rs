@@ -2,10 +2,14 @@
 
 pub(crate) mod agreement;
 pub(crate) mod bootstrap;
+pub(crate) mod building;
 pub(crate) mod definition;
+pub(crate) mod drift;
 pub(crate) mod load;
 pub mod probe;
+pub(crate) mod script;
 pub mod shape;
+mod snapshot;
 
 #[cfg(test)]
 mod tests;

@@ -34,7 +34,8 @@ fn key(record: &Record<'_>) -> Option<Key> {
 fn cells(key: Key, record: &Record<'_>) -> Result<Cells, UnexpectedAnswer> {
     let mut cells = Cells::new();
     for (name, value) in record.iter() {
-        if let Some(column) = definition::columns_of(key.kind).iter().find(|column| **column == name) {
+        let mut known = definition::columns_of(key.kind).iter().chain(&definition::SCHEMA_OF_VERSION);
+        if let Some(column) = known.find(|column| **column == name) {
             let value =
                 cell(value).ok_or_else(|| UnexpectedAnswer(format!("column {name} has {value:?}")))?;
             cells.set(column, value);

@@ -75,6 +75,7 @@ impl MemoryStore {
         let wanted = |key: &Key| match slice {
             Slice::Frontier | Slice::Head => key.kind == Kind::Head,
             Slice::Versions => key.kind <= Kind::Version,
+            Slice::Schema(version) => *key == Key::version(version),
             Slice::StepsFrom(version) => key.kind == Kind::Step && key.version >= version,
             Slice::Events { .. } => key.kind == Kind::Event,
         };

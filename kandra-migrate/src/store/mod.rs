@@ -26,6 +26,8 @@ pub enum Slice {
     Head,
     /// The head and all versions.
     Versions,
+    /// What was stored of the schema with this version, and nothing else of it.
+    Schema(i64),
     /// The journal of all versions from this one on.
     StepsFrom(i64),
     /// The newest events, at most so many.

@@ -2,7 +2,7 @@
 
 use crate::cql::quote;
 use crate::ledger::{Cells, Condition, Key, Kind, Mutation, Transaction, Value};
-use crate::schema::definition::{LedgerName, columns_of};
+use crate::schema::definition::{LedgerName, SCHEMA_OF_VERSION, columns_of};
 use crate::store::Slice;
 use crate::store::literal;
 
@@ -35,6 +35,11 @@ impl Partition {
                 let r#where = format!(r#"{} AND "kind" <= {}"#, self.scope_is(), Kind::Version.number());
                 let extra = now.to_owned() + &times("op") + &times("name");
                 self.select_from(&[Kind::Head, Kind::Version], &extra, &r#where)
+            }
+            Slice::Schema(version) => {
+                let columns = SCHEMA_OF_VERSION.map(quote).join(", ");
+                let r#where = self.key(Key::version(version));
+                format!(r#"SELECT "kind", "version", "n", {columns} FROM {} WHERE {}"#, self.table, r#where)
             }
             Slice::StepsFrom(version) => {
                 let r#where = format!(r#"{} AND "version" >= {version}"#, self.kind_is(Kind::Step));

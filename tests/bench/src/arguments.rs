@@ -25,7 +25,19 @@ pub(crate) struct Arguments {
     pub(crate) hosts: Vec<String>,
 }
 
-const FIGURES: [&str; 7] =
+const FIGURES: [&str; 8] = [
+    "noop",
+    "apply50_default",
+    "apply50_tuned",
+    "one_version_50",
+    "fleet100",
+    "takeover",
+    "handover",
+    "split_10mb",
+];
+
+/// Those that need a database.
+pub(crate) const OF_SERVER: [&str; 7] =
     ["noop", "apply50_default", "apply50_tuned", "one_version_50", "fleet100", "takeover", "handover"];
 
 impl Arguments {

@@ -18,6 +18,7 @@ mod fleet;
 mod holder;
 mod noop;
 mod relay;
+mod script;
 mod server;
 mod spread;
 mod succession;
@@ -56,9 +57,15 @@ fn run(arguments: &Arguments, target: &Path) -> Result<(), Error> {
     if let Some(keyspace) = &arguments.hold {
         return runtime.block_on(holder::hold(&arguments.hosts, keyspace));
     }
-    // Before the runtime is entered: it blocks.
-    let server = Server::start()?;
-    let figures = runtime.block_on(measure(arguments, &server))?;
+    let mut figures = Vec::new();
+    if arguments.wants(&["split_10mb"]) {
+        figures.push(script::measure(arguments)?);
+    }
+    if arguments.wants(&arguments::OF_SERVER) {
+        // Before the runtime is entered: it blocks.
+        let server = Server::start()?;
+        figures.extend(runtime.block_on(measure(arguments, &server))?);
+    }
     println!("\n{}", figure::table(&figures));
     let file = target.join("bench").join(if arguments.quick { "quick.json" } else { "results.json" });
     figure::write(&figures, &file)?;

@@ -40,6 +40,20 @@ fn what_is_pending_is_shown_and_counts_where_that_is_asked_for() {
 }
 
 #[test]
+fn drift_is_shown_as_the_cql_that_leads_back() {
+    let mut shop = Shop::open("first");
+    shop.expect(0, &["verify", "--drift"]);
+    shop.tinker("ALTER TABLE ks.users ADD mail text");
+    shop.tinker("ALTER TABLE ks.users DROP name");
+    shop.tinker("CREATE TABLE ks.stray (id int PRIMARY KEY)");
+    shop.expect(0, &["verify"]);
+    shop.expect(4, &["verify", "--drift"]);
+    let document = json(&shop.expect(4, &["verify", "--drift", "--format", "json"]).stdout);
+    assert_eq!(document["drift"]["differences"][0]["object"], "table stray");
+    shop.assert_transcript("drift.txt");
+}
+
+#[test]
 fn only_plan_cql_prints_literals() {
     let mut shop = Shop::open("first");
     shop.deploy("seed");

@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use scylla::client::session_builder::SessionBuilder;
 
 use crate::golden;
 
@@ -60,6 +61,18 @@ impl Shop {
         shop.deploy(migrations);
         shop.expect(0, &["run", "--create-keyspace", REPLICATION]);
         shop
+    }
+
+    /// Sends a statement past all migrations, with `ks.` for the keyspace, as a person with another tool would.
+    pub(crate) fn tinker(&self, cql: &str) {
+        let hosts = self.url.trim_start_matches("cassandra://").split('/').next().unwrap_or_default();
+        let cql = cql.replace("ks.", &format!("{}.", self.keyspace));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let session =
+                SessionBuilder::new().known_nodes(hosts.split(',')).build().await.expect("a session");
+            session.query_unpaged(cql, ()).await.expect("the statement is taken");
+        });
     }
 
     /// From now on, the binary has these migrations.

@@ -7,6 +7,7 @@ mod keyspace;
 mod ledger;
 mod private;
 mod relay;
+pub mod script;
 mod wait;
 
 pub use gate::Gate;

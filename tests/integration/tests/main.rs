@@ -11,6 +11,8 @@ mod nodes;
 mod refused;
 mod requests;
 mod rights;
+mod schema;
+mod scripts;
 mod stop;
 mod tasks;
 mod unreachable;

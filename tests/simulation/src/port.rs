@@ -6,8 +6,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use kandra_migrate::__internals::{
-    Answer, Cause, Clock, CodeRun, Coordinator, CreateError, Drained, Effect, Executor, LedgerTable,
-    NoAgreement, ReadLevel, Rows, SchemaChange, Send, SendError, Slice, Store, StoreError, Transaction,
+    Answer, Built, Cause, Clock, CodeRun, Coordinator, CreateError, Drained, Effect, Executor, LedgerTable,
+    NoAgreement, ReadLevel, Rows, SchemaChange, SchemaRecord, Send, SendError, Slice, Store, StoreError,
+    Transaction,
 };
 use kandra_migrate::{TaskError, TaskResult};
 use tokio::sync::oneshot;
@@ -228,6 +229,24 @@ impl Executor for Port {
             }
             None => Err(SendError::Passing(cause("no node is up"))),
         }
+    }
+
+    /// Read like all else, and lost like it.
+    async fn schema(&self) -> Result<Option<SchemaRecord>, SendError> {
+        let (latency, lost) = {
+            let mut world = self.world.lock();
+            let rate = world.scenario.rates.read_lost;
+            (world.latency(), world.strikes(rate))
+        };
+        self.sleep(Duration::from_nanos(latency)).await;
+        if lost {
+            return Err(SendError::Unknown(cause("no answer")));
+        }
+        Ok(Some(SchemaRecord { digest: "s1:00".to_owned(), text: Some("the schema".to_owned()) }))
+    }
+
+    async fn built(&self, _change: &SchemaChange) -> Result<Built, SendError> {
+        Ok(Built { nodes: NODES, built: NODES, ..Built::default() })
     }
 
     async fn advice(&self) -> Vec<String> {

@@ -1,4 +1,4 @@
-use crate::cql::{Finding, LintStep, Statement, lint, split};
+use crate::cql::{Finding, LintStep, Position, Rule, Statement, allowances, lint, split};
 
 /// Codes and steps of what is found in a script of unmarked steps.
 fn found(script: &str) -> Vec<(&'static str, usize)> {
@@ -10,7 +10,13 @@ fn findings(script: &str, mark: impl Fn(&mut LintStep<'_>)) -> Vec<Finding> {
     let steps: Vec<LintStep<'_>> = statements
         .iter()
         .map(|statement| {
-            let mut step = LintStep { statement, point_of_no_return: false, once: false, idempotent: false };
+            let mut step = LintStep {
+                statement,
+                point_of_no_return: false,
+                once: false,
+                idempotent: false,
+                allowed: &[],
+            };
             mark(&mut step);
             step
         })
@@ -74,11 +80,7 @@ fn a_column_that_comes_back() {
 
 #[test]
 fn what_cannot_be_sent_twice_is_marked() {
-    for script in [
-        "UPDATE k.t SET c = c + 1 WHERE a = 1",
-        "INSERT INTO k.t (a) VALUES (uuid())",
-        "INSERT INTO k.t (a) VALUES (1) IF NOT EXISTS",
-    ] {
+    for script in ["INSERT INTO k.t (a) VALUES (uuid())", "INSERT INTO k.t (a) VALUES (1) IF NOT EXISTS"] {
         assert_eq!(found(script), [("KL03", 0)], "{script}");
         assert_eq!(findings(script, |step| step.once = true), []);
         assert_eq!(findings(script, |step| step.idempotent = true), []);
@@ -145,4 +147,69 @@ fn names_and_options_and_types() {
         assert_eq!(found(script), [("KL09", 0)], "{script}");
     }
     assert_eq!(found("ALTER TABLE k.t ADD a 'Int32Type'"), []);
+}
+
+#[test]
+fn counters_are_not_to_be_filled() {
+    let script = "UPDATE k.t SET c = c + 1 WHERE a = 1";
+    assert_eq!(found(script), [("KL11", 0)]);
+    assert_eq!(
+        findings(script, |step| step.once = true).len(),
+        1,
+        "that it is sent once does not make it right"
+    );
+    assert_eq!(findings(script, |step| step.allowed = &[Rule::Counter]), []);
+}
+
+#[test]
+fn what_an_earlier_step_creates_otherwise() {
+    let create = "CREATE TABLE k.t (a int PRIMARY KEY, b int);";
+    let other = "CREATE TABLE IF NOT EXISTS k.t (a int PRIMARY KEY, b text);";
+    assert_eq!(found(&format!("{create} {other}")), [("KL10", 1)]);
+    assert_eq!(
+        found(&format!("{create} CREATE TABLE IF NOT EXISTS k.t (a int, b int, PRIMARY KEY (a))")),
+        []
+    );
+    assert_eq!(found(&format!("{create} CREATE TABLE IF NOT EXISTS k.u (a int PRIMARY KEY)")), []);
+    assert_eq!(
+        found(&format!("{create} ALTER TABLE k.t ADD c int; {other}")),
+        [],
+        "it is not followed so far"
+    );
+    let index = "CREATE INDEX i ON k.t (a); CREATE INDEX IF NOT EXISTS i ON k.t (b); CREATE INDEX ON k.t (a); \
+                 CREATE INDEX IF NOT EXISTS ON k.t (c)";
+    assert_eq!(found(index), [("KL10", 1)]);
+}
+
+#[test]
+fn every_rule_has_a_code_of_its_own_and_a_page() {
+    for rule in Rule::ALL {
+        assert_eq!(Rule::from_code(&rule.code().to_lowercase()), Some(*rule));
+        assert!(rule.page().starts_with(&format!("# {}: ", rule.code())), "{rule}");
+        assert!(rule.page().contains(&format!(".allow(\"{rule}\")")), "{rule}: how it is allowed in place");
+    }
+    assert_eq!(Rule::from_code("KL99"), None);
+}
+
+#[test]
+fn a_comment_above_a_statement_allows_rules_for_it() {
+    let script = "-- kandra: allow KL08\r\n/* -- kandra: allow KL01 */ CREATE TABLE k.t (a int);\n\n  \
+        // kandra: allow KL04, kl01 KL99\nTRUNCATE k.t -- kandra: allow KL02\n; '-- kandra: allow KL03' -- kandra: allow KL05\n";
+    let allowed: Vec<_> = allowances(script)
+        .unwrap()
+        .into_iter()
+        .map(|allowance| (allowance.statement, allowance.code, allowance.rule, allowance.position))
+        .collect();
+    let at = |line, column| Position { line, column };
+    assert_eq!(
+        allowed,
+        [
+            (0, "KL08".to_owned(), Some(Rule::NoGrace), at(1, 1)),
+            (1, "KL04".to_owned(), Some(Rule::Unbounded), at(4, 3)),
+            (1, "kl01".to_owned(), Some(Rule::Destructive), at(4, 3)),
+            (1, "KL99".to_owned(), None, at(4, 3)),
+        ]
+    );
+    assert!(allowances("'open").is_err());
+    assert_eq!(allowances("a; -- kandra: allowed\n b").unwrap(), []);
 }

@@ -5,6 +5,7 @@ mod errors;
 mod identity;
 mod lint;
 mod mask;
+mod mutations;
 mod properties;
 mod split;
 mod template;

@@ -1,6 +1,7 @@
 //! The engine over a database in memory, with a paused clock.
 
 mod operators;
+mod schema;
 mod world;
 
 use std::sync::Arc;

@@ -9,11 +9,11 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Dice};
 use crate::engine::{
-    Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Operator, Run, Send,
+    Built, Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Operator, Run, Send,
     SendError, Settings, Shutdown, Verb,
 };
 use crate::error::{Error, Problem};
-use crate::ledger::{Ledger, Transaction};
+use crate::ledger::{Ledger, SchemaRecord, Transaction};
 use crate::migration::{Migration, Source};
 use crate::plan::{Destination, Plan};
 use crate::report::Report;
@@ -76,7 +76,14 @@ pub(super) struct World {
     landings: Mutex<BTreeMap<String, VecDeque<Landing>>>,
     sent: Mutex<Vec<String>>,
     effects: Mutex<BTreeSet<String>>,
+    /// How often a build is looked at until it is done; above [`STALLED`], it does not come further.
+    pub(super) looks_until_built: Mutex<u32>,
+    /// Objects that are there in another shape.
+    pub(super) other_shapes: Mutex<BTreeSet<String>>,
 }
+
+/// Looks at a build that gives no sign of progress.
+pub(super) const STALLED: u32 = 1_000_000;
 
 impl World {
     pub(super) fn new() -> Arc<Self> {
@@ -203,7 +210,23 @@ impl Executor for Arc<World> {
         let name = change.object().map(|object| object.name.to_string()).unwrap_or_default();
         let there =
             self.effects.lock().unwrap().iter().any(|made| made.replace('"', "") == name.replace('"', ""));
+        if self.other_shapes.lock().unwrap().contains(&name.replace('"', "")) {
+            return Ok(Effect::OtherShape { expected: "a int".to_owned(), found: "a text".to_owned() });
+        }
         Ok(if there { Effect::There } else { Effect::Absent })
+    }
+
+    async fn schema(&self) -> Result<Option<SchemaRecord>, SendError> {
+        let effects = self.effects.lock().unwrap();
+        let text: Vec<_> = effects.iter().cloned().collect();
+        Ok(Some(SchemaRecord { digest: format!("s1:{}", text.len()), text: Some(text.join("\n")) }))
+    }
+
+    async fn built(&self, _change: &SchemaChange) -> Result<Built, SendError> {
+        let mut looks = self.looks_until_built.lock().unwrap();
+        *looks = looks.saturating_sub(1);
+        let progress = if *looks > STALLED { String::new() } else { looks.to_string() };
+        Ok(Built { nodes: 1, built: usize::from(*looks == 0), down: 0, progress })
     }
 
     async fn advice(&self) -> Vec<String> {

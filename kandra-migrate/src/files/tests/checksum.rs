@@ -65,6 +65,7 @@ fn layout_comments_and_what_is_said_of_the_whole_do_not_count() {
     ] {
         assert_eq!(of(&text), of(CREATE), "{text}");
     }
+    assert_eq!(of(&format!("-- kandra: allow KL01, allow KL04\n{CREATE}")), of(CREATE));
     let marked = |marks: &str| of(&format!("{marks}\nDELETE FROM ${{keyspace}}.t WHERE a = 1"));
     assert_eq!(marked("-- kandra: once, timeout 60s"), marked("-- kandra: timeout 1m\n-- kandra: once"));
     assert_eq!(with_undo("A; B", "UB; UA"), of("A;\n-- kandra: undo\nUA;\nB;\n-- kandra: undo\nUB"));

@@ -57,6 +57,8 @@ fn what_is_said_wrongly_is_an_error_at_its_line() {
         ("-- kandra: timeout\nA", "1: `timeout` has a value: write `timeout 5m`"),
         ("-- kandra: timeout 5 m\nA", "1: `timeout 5 m`: it is written as in"),
         ("-- kandra: timeout 0\nA", "1: `timeout 0`: a statement needs some time"),
+        ("-- kandra: allow KL00\nA", "1: `allow KL00`: no rule of the lint has this code"),
+        ("-- kandra: allow KL01, allow KL01\nA", "1: this is said twice"),
         ("-- kandra: accept k2:00\nA", "1: `accept k2:00`: a checksum is `k1:`"),
         ("-- Kandra: once\nA", "1: what is said to kandra-migrate begins with `-- kandra:`"),
         ("// kandra: once\nA", "1: what is said to kandra-migrate begins with `-- kandra:`"),

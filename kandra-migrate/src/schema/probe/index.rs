@@ -22,6 +22,13 @@ pub(super) fn create(create: &CreateIndex, keyspace: &KeyspaceSchema) -> Effect 
     }
 }
 
+/// The name of the index that a statement has made, which may be one that the server made up.
+pub(super) fn name(create: &CreateIndex, keyspace: &KeyspaceSchema) -> Option<String> {
+    let is_it = |index: &IndexSchema| differences(create, index).is_empty();
+    let made_up = || keyspace.indexes.iter().find(|(_, index)| is_it(index)).map(|(name, _)| name.clone());
+    create.name.clone().or_else(made_up)
+}
+
 fn differences(create: &CreateIndex, index: &IndexSchema) -> Differences {
     let mut differences = Differences::default();
     differences.compare("on table", &create.table.name, &index.table);

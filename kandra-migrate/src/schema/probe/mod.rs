@@ -133,6 +133,14 @@ pub fn obstacle(change: &SchemaChange, keyspace: &KeyspaceSchema) -> Option<Stri
     })
 }
 
+/// The name of the index that a statement has made; `None` for another statement, or where there is no such index.
+pub(crate) fn index_name(change: &SchemaChange, keyspace: &KeyspaceSchema) -> Option<String> {
+    match change {
+        SchemaChange::CreateIndex(create) => index::name(create, keyspace),
+        _ => None,
+    }
+}
+
 fn without_keyspace(change: &SchemaChange) -> Effect {
     match change {
         SchemaChange::DropKeyspace { .. }

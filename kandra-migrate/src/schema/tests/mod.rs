@@ -1,5 +1,6 @@
 //! A keyspace as Cassandra 5.0.9 shows it, and statements that are compared with it.
 
+mod drift;
 mod keyspace;
 mod objects;
 mod table;
