@@ -127,10 +127,12 @@
 //! # What is where
 //!
 //! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql_dir!`], [`cql_file!`], [`check!`], [`cql`],
-//!   [`code`], [`Task`], [`Plan`], [`IntoPlan`],   [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module needs.
+//!   [`code`], [`Task`], [`Plan`], [`IntoPlan`], [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module
+//!   needs.
 //! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), with a [`Value`] for
-//!   each variable, and with   [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan), [`verify`](Runner::verify) and
-//!   [`status`](Runner::status), which only read; [`Wait`], [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`].
+//!   each variable, and with [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan),
+//!   [`verify`](Runner::verify) and [`status`](Runner::status), which only read; [`Wait`], [`Report`], [`Outcome`],
+//!   [`Status`], [`PlannedMigration`].
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
 //!   baseline, and the audit trail as [`AuditEvent`]s. The same as a command line in the application's own binary:
 //!   module `cli`, with the feature of that name.
