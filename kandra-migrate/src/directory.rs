@@ -66,7 +66,7 @@ use crate::migration::Migration;
 /// DROP INDEX ${keyspace}.users_by_email;
 ///
 /// -- kandra: idempotent, timeout 5m
-/// UPDATE ${keyspace}.settings SET seen = seen + ['email'] WHERE id = 1;
+/// INSERT INTO ${keyspace}.settings (id, name) VALUES (1, 'email') IF NOT EXISTS;
 /// ```
 ///
 /// The undo can be a file of its own instead, `U0007__add_index.cql`, with a statement for each one of the migration,
