@@ -21,7 +21,7 @@ pub(crate) fn expand(migration: &Valid) -> TokenStream {
 }
 
 fn registration(migration: &Valid) -> TokenStream {
-    let Valid { arguments, module, up } = migration;
+    let Valid { arguments, module, up, files } = migration;
     let Arguments { version, accept, reaches_outside, out_of_order, krate } = arguments;
     let name = module.name.unraw().to_string();
     let checksum = canon::checksum(module.attributes.clone(), module.body.stream());
@@ -45,6 +45,10 @@ fn registration(migration: &Valid) -> TokenStream {
             file: ::core::file!(),
             line: ::core::line!(),
             module_path: ::core::module_path!(),
+            files: &[#((
+                #files,
+                ::core::include_str!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #files)),
+            )),*],
             plan: || #krate::__private::into_plan(#plan),
         });
         #krate::__private::inventory::submit! { #krate::__private::Registered(&#migration) }

@@ -2,9 +2,11 @@
 #![doc = include_str!("canon/k1.md")]
 
 mod canon;
+mod embed;
 mod expand;
 #[cfg(test)]
 mod golden;
+mod listing;
 #[cfg(test)]
 mod mutation;
 mod parse;
@@ -37,6 +39,8 @@ use proc_macro2::TokenStream;
 ///
 /// It leaves `MIGRATION` in the module, as visible as the module is, and registers it.
 ///
+/// A file of `cql_file!` in it is part of its checksum, so the file's path is a string, written out.
+///
 /// # What is refused
 ///
 /// A migration is closed: all that it means is in the module, so that an edit changes its checksum. Errors are
@@ -52,6 +56,14 @@ pub fn migration(
     module: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     migrate(arguments.into(), module.into(), &crate_names()).into()
+}
+
+/// For `kandra_migrate::cql_dir!`: the files of a directory, compiled in.
+#[doc(hidden)]
+#[proc_macro]
+pub fn embed_directory(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    embed::embed(input.into(), package.as_ref()).into()
 }
 
 fn migrate(arguments: TokenStream, module: TokenStream, crate_names: &[String]) -> TokenStream {

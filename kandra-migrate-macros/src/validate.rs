@@ -2,6 +2,7 @@
 //! instead.
 
 mod arguments;
+mod files;
 mod items;
 mod reach;
 mod tree;
@@ -39,6 +40,8 @@ pub(crate) struct Valid {
     pub(crate) module: Module,
     /// Where the name of `up` is.
     pub(crate) up: Span,
+    /// The files that are part of it.
+    pub(crate) files: Vec<String>,
 }
 
 /// Judges a migration of a crate that is known by `crate_names`.
@@ -50,8 +53,10 @@ pub(crate) fn validate(
     let mut errors = Errors::default();
     let arguments = arguments.and_then(arguments::validate).map_err(|error| errors.add(error)).ok();
     let module = module.map_err(|error| errors.add(error)).ok();
+    let mut files = Vec::new();
     let up = module.as_ref().and_then(|module| {
         let content = tree::without_invisible_groups(module.body.stream());
+        files = files::validate(&content, &mut errors);
         let up = items::validate(&content, &module.name, &mut errors);
         // With arguments that are wrong it is not known whether the migration may reach outside.
         if let Some(arguments) = &arguments {
@@ -62,7 +67,7 @@ pub(crate) fn validate(
     });
     errors.into_result()?;
     match (arguments, module, up) {
-        (Some(arguments), Some(module), Some(up)) => Ok(Valid { arguments, module, up }),
+        (Some(arguments), Some(module), Some(up)) => Ok(Valid { arguments, module, up, files }),
         _ => unreachable!("what is missing was an error"),
     }
 }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 const ROWS: &[(&[&str], &[&str])] = &[
     (&["clock"], &[]),
     (&["cql"], &[]),
+    (&["duration"], &[]),
     (&["human"], &[]),
     (&["mutant"], &[]),
+    (&["files"], &["cql", "duration"]),
     (&["port"], &["human"]),
     (&["ledger"], &["mutant"]),
     (&["driver"], &["cql", "port"]),
@@ -17,9 +19,11 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["task"], &["clock", "cql", "driver", "human", "mutant"]),
     (
         &["error", "migration", "plan", "report"],
-        &["cql", "driver", "human", "ledger", "port", "schema", "task"],
+        &["cql", "driver", "files", "human", "ledger", "port", "schema", "task"],
     ),
-    (&["registry"], &["error", "migration"]),
+    (&["directory"], &["cql", "error", "files", "migration"]),
+    (&["registry"], &["directory", "error", "migration", "plan", "report"]),
+    (&["offline"], &["error", "registry"]),
     (
         &["engine"],
         &[
@@ -38,12 +42,12 @@ const ROWS: &[(&[&str], &[&str])] = &[
             "task",
         ],
     ),
-    (&["executor"], &["clock", "driver", "engine", "port", "schema", "task"]),
+    (&["executor"], &["clock", "cql", "driver", "engine", "ledger", "port", "schema", "task"]),
     (
         &["control", "runner"],
-        &["clock", "engine", "error", "executor", "ledger", "plan", "registry", "report", "store"],
+        &["clock", "cql", "engine", "error", "executor", "ledger", "plan", "registry", "report", "store"],
     ),
-    (&["cli"], &["engine", "error", "human", "registry", "report", "runner"]),
+    (&["cli"], &["cql", "duration", "engine", "error", "human", "registry", "report", "runner"]),
 ];
 
 fn source() -> PathBuf {
@@ -67,7 +71,7 @@ fn modules() -> BTreeSet<String> {
     let entries = source().read_dir().expect("the source").map(|entry| entry.expect("an entry").path());
     let with_code = entries.filter(|path| !files(path).is_empty());
     let stem = |path: PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
-    with_code.map(stem).filter(|name| !["lib", "arrows"].contains(&name.as_str())).collect()
+    with_code.map(stem).filter(|name| !["lib", "arrows", "bin"].contains(&name.as_str())).collect()
 }
 
 /// What a module's code names after `crate::`, with the file.

@@ -55,6 +55,23 @@
 //! `up` describes and does nothing: the runner checks all pending plans before it sends the first statement, and keeps
 //! a journal of each step. So a plan can be shown before ([`Runner::plan`]), and a crash resumes at its step.
 //!
+//! # Migrations as files
+//!
+//! Files of CQL are migrations as well, among those that are modules: with this `build.rs`, so that cargo looks for new
+//! ones,
+//!
+//! ```ignore
+//! fn main() {
+//!     println!("cargo::rerun-if-changed=migrations");
+//! }
+//! ```
+//!
+//! `kandra_migrate::cql_dir!("migrations");` beside [`registry!`] compiles in `migrations/V0001__create_users.cql` and those
+//! beside it. [`cql_dir!`] says what they are called, and what comments in them can say. [`cql_file!`] is a file as one
+//! task of a plan, [`Registry::from_dir`] reads a directory at run time, and the command `kandra` (feature `cli`) needs no
+//! program around the files. [`Runner::variable`] says what `${name}` stands for. [`check!`] in a unit test finds what is
+//! wrong, without a database.
+//!
 //! # What a step is
 //!
 //! | task | when its outcome is unknown, after a crash or a timeout |
@@ -109,12 +126,13 @@
 //!
 //! # What is where
 //!
-//! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql`], [`code`], [`Task`], [`Plan`], [`IntoPlan`],
-//!   [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module needs.
-//! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), and with
-//!   [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan), [`verify`](Runner::verify) and
-//!   [`status`](Runner::status), which only read, as [`drift`](Runner::drift) does; [`Wait`], [`Report`], [`Outcome`],
-//!   [`Status`], [`PlannedMigration`], [`Drift`].
+//! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql_dir!`], [`cql_file!`], [`check!`], [`cql`],
+//!   [`code`], [`Task`], [`Plan`], [`IntoPlan`], [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module
+//!   needs.
+//! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), with a [`Value`] for
+//!   each variable, and with [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan),
+//!   [`verify`](Runner::verify) and [`status`](Runner::status), which only read, as [`drift`](Runner::drift) does; [`Wait`],
+//!   [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`], [`Drift`].
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
 //!   baseline, and the audit trail as [`AuditEvent`]s. The same as a command line in the application's own binary:
 //!   module `cli`, with the feature of that name.
@@ -130,7 +148,7 @@
 //!
 //! # Checksums
 //!
-//! A migration's checksum is over the tokens of its module: an edit of an applied migration is refused
+//! A migration's checksum is over the tokens of its module, or of its CQL: an edit of an applied migration is refused
 //! ([`KM0020`](Code::ChecksumMismatch)), a change of comments or formatting is not one. A module is closed for that: it
 //! names nothing of its crate, or says why it does. What counts is on the page of [`macro@migration`]'s crate, as the
 //! format `k1`.
@@ -139,7 +157,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `cli` | a command line to embed, with all verbs |
+//! | `cli` | a command line to embed, with all verbs; the command `kandra` |
 //! | `serde` | `Serialize` for reports, plans, status and events |
 //!
 //! None is on by default.
@@ -151,14 +169,18 @@ pub mod cli;
 mod clock;
 mod control;
 mod cql;
+mod directory;
 mod driver;
+mod duration;
 mod engine;
 mod error;
 mod executor;
+mod files;
 mod human;
 mod ledger;
 mod migration;
 mod mutant;
+mod offline;
 mod plan;
 mod port;
 mod registry;
@@ -169,7 +191,7 @@ mod store;
 mod task;
 
 pub use control::Control;
-pub use cql::{Position, Rule, lint_codes};
+pub use cql::{Position, Rule, Value, lint_codes};
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
@@ -187,9 +209,12 @@ pub use task::{TaskContext, TaskError, TaskResult};
 /// What the macros expand to; no part of the API.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::directory::{Directory, Embedded, RegisteredDirectory};
     pub use crate::migration::Source;
+    pub use crate::plan::cql_file;
     pub use crate::registry::Registered;
     pub use inventory;
+    pub use kandra_migrate_macros::embed_directory;
 
     use crate::{IntoPlan, Migration, Plan};
 
@@ -237,5 +262,7 @@ pub mod __internals {
 
 /// What a migration's module usually needs.
 pub mod prelude {
-    pub use crate::{IntoPlan, OnFailure, Plan, Task, TaskContext, TaskError, TaskResult, code, cql};
+    pub use crate::{
+        IntoPlan, OnFailure, Plan, Task, TaskContext, TaskError, TaskResult, code, cql, cql_file,
+    };
 }

@@ -1,5 +1,8 @@
 //! The migrations of one keyspace's history.
 
+use std::path::Path;
+
+use crate::directory::{self, Directory, RegisteredDirectory};
 use crate::error::{Error, Problem};
 use crate::migration::Migration;
 use crate::plan::{Destination, Steps};
@@ -53,13 +56,32 @@ impl Registry {
         Self { parts: Parts::Merged(registries.into_iter().collect()) }
     }
 
+    /// The CQL files of a directory, as it is now, for those who ship files beside the binary. The rules are those of
+    /// [`cql_dir!`](crate::cql_dir), which compiles the files in.
+    ///
+    /// ```no_run
+    /// let migrations = kandra_migrate::Registry::from_dir("/usr/share/shop/migrations")?;
+    /// # Ok::<_, kandra_migrate::Error>(())
+    /// ```
+    ///
+    /// The files are read once, and what is read stays in memory for as long as the process lives.
+    ///
+    /// # Errors
+    /// [`KM0036`](crate::Code::DirectoryUnreadable) where something cannot be read, [`KM0034`](crate::Code::FileName)
+    /// and [`KM0035`](crate::Code::FileMalformed) where a file is not as it has to be.
+    pub fn from_dir(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let migrations = directory::read(path.as_ref())?;
+        Ok(Self::of(migrations.into_iter().map(|migration| &*Box::leak(Box::new(migration)))))
+    }
+
     /// The migrations by ascending version.
     ///
     /// # Errors
     /// [`KM0030`](crate::Code::RegistryEmpty) where there is none, [`KM0031`](crate::Code::DuplicateVersion) where two
-    /// have one version.
+    /// have one version, [`KM0035`](crate::Code::FileMalformed) where a file of [`cql_dir!`](crate::cql_dir) is not as
+    /// it has to be.
     pub fn migrations(&self) -> Result<Vec<&'static Migration>, Error> {
-        let mut found = self.collect();
+        let mut found = self.collect()?;
         found.sort_by_key(|migration| migration.version());
         found.dedup_by(|a, b| a.version() == b.version() && a.is_same_item(b));
         if let Some(pair) = found.windows(2).find(|pair| pair[0].version() == pair[1].version()) {
@@ -85,8 +107,7 @@ impl Registry {
     /// [`KM0044`](crate::Code::CqlMalformed).
     pub fn lint(&self) -> Result<Vec<LintFinding>, Error> {
         // Names without a keyspace are found here, and not an error of the whole.
-        let keyspace = "keyspace".to_owned();
-        let destination = Destination { session_keyspace: Some(keyspace.clone()), keyspace };
+        let destination = Destination::unknown();
         let compiled = |migration: &'static Migration| {
             Ok::<_, Problem>((migration, Steps::compile(migration, &destination)?))
         };
@@ -95,19 +116,50 @@ impl Registry {
         Ok(LintFinding::all(&plans))
     }
 
-    fn collect(&self) -> Vec<&'static Migration> {
+    fn collect(&self) -> Result<Vec<&'static Migration>, Error> {
         match &self.parts {
             Parts::Crate(module_path) => {
-                let name = module_path.split("::").next().unwrap_or_default();
-                inventory::iter::<Registered>()
+                let name = crate_of(module_path);
+                let mut found: Vec<_> = inventory::iter::<Registered>()
                     .map(|registered| registered.0)
-                    .filter(|migration| migration.crate_name() == name)
-                    .collect()
+                    .filter(|migration| migration.crate_name() == Some(name))
+                    .collect();
+                for directory in self.directories() {
+                    found.extend(directory.migrations()?);
+                }
+                Ok(found)
             }
-            Parts::Listed(migrations) => migrations.clone(),
-            Parts::Merged(registries) => registries.iter().flat_map(|registry| registry.collect()).collect(),
+            Parts::Listed(migrations) => Ok(migrations.clone()),
+            Parts::Merged(registries) => {
+                let found: Result<Vec<_>, _> = registries.iter().map(|registry| registry.collect()).collect();
+                Ok(found?.concat())
+            }
         }
     }
+
+    /// The directories that are compiled in.
+    fn directories(&self) -> Vec<&'static Directory> {
+        match &self.parts {
+            Parts::Crate(module_path) => {
+                let name = crate_of(module_path);
+                let all = inventory::iter::<RegisteredDirectory>().map(|registered| registered.0);
+                all.filter(|directory| directory.crate_name() == name).collect()
+            }
+            Parts::Listed(_) => Vec::new(),
+            Parts::Merged(registries) => {
+                registries.iter().flat_map(|registry| registry.directories()).collect()
+            }
+        }
+    }
+
+    /// How the directories of [`cql_dir!`](crate::cql_dir), where they are there, differ from what was compiled in.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        self.directories().into_iter().flat_map(Directory::differences).collect()
+    }
+}
+
+fn crate_of(module_path: &str) -> &str {
+    module_path.split("::").next().unwrap_or_default()
 }
 
 /// Declares the registry of the crate's own migrations: `kandra_migrate::registry!(pub static MIGRATIONS);`
@@ -117,5 +169,28 @@ macro_rules! registry {
         $(#[$meta])*
         #[doc = "The migrations of this crate."]
         $visibility static $name: $crate::Registry = $crate::Registry::of_module(::core::module_path!());
+    };
+}
+
+/// Checks the migrations without a database, in a unit test; panics with what is wrong.
+///
+/// ```no_run
+/// // #[test]
+/// fn migrations_are_sound() {
+///     kandra_migrate::check!();
+/// }
+/// ```
+///
+/// `check!()` is for the migrations of the crate that the line stands in, `check!(my_crate::MIGRATIONS)` for those of
+/// another one, as in a test of `tests/`. What is checked is said at [`Registry::check`](crate::Registry::check).
+#[macro_export]
+macro_rules! check {
+    () => {
+        $crate::check!($crate::Registry::of_module(::core::module_path!()))
+    };
+    ($registry:expr) => {
+        if let ::core::result::Result::Err(error) = $registry.check() {
+            ::core::panic!("{}", error.explain());
+        }
     };
 }

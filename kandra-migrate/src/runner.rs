@@ -11,6 +11,7 @@ use scylla::statement::{Consistency, SerialConsistency};
 
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
+use crate::cql::{Value, Variables};
 #[cfg(feature = "cli")]
 use crate::engine::Observer;
 use crate::engine::{
@@ -61,6 +62,7 @@ pub struct Runner<'r> {
     session: Arc<Session>,
     registry: &'r Registry,
     keyspace: Option<String>,
+    variables: Variables,
     application: Option<String>,
     serial: SerialConsistency,
     consistency: Consistency,
@@ -86,6 +88,7 @@ impl<'r> Runner<'r> {
             session: session.into(),
             registry,
             keyspace: None,
+            variables: Variables::new(),
             application: None,
             serial: SerialConsistency::Serial,
             consistency: Consistency::Quorum,
@@ -105,6 +108,34 @@ impl<'r> Runner<'r> {
     /// `"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}"`. Default: a missing keyspace is an error.
     pub fn create_keyspace(mut self, replication: impl Into<String>) -> Self {
         self.settings.create_keyspace = Some(replication.into());
+        self
+    }
+
+    /// What `${name}` stands for in statements: in plans, in files of CQL, and in what code tasks send.
+    ///
+    /// ```no_run
+    /// # use kandra_migrate::{Registry, Runner, Value};
+    /// # async fn example(session: scylla::client::session::Session, migrations: &Registry) -> Result<(), kandra_migrate::Error> {
+    /// Runner::new(session, migrations)
+    ///     .keyspace("shop")
+    ///     .variable("ttl", 86_400)
+    ///     .variable("archive", "shop_archive") // "shop_archive" as a name, 'shop_archive' as a value
+    ///     .variable("caching", Value::literal("{'keys': 'ALL', 'rows_per_partition': 10}"))
+    ///     .run()
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A variable stands where CQL has a whole name or value, and a text is quoted as its place needs: it cannot become
+    /// anything else. In a string it is not replaced, and in a comment it means nothing. One without a value is
+    /// [`KM0047`](crate::Code::VariableMissing), for all pending plans before the first statement is sent.
+    ///
+    /// `${keyspace}` is always there, and `${replication}` where [`Runner::create_keyspace`] says one. The checksum is of
+    /// the text with its variables, so that one migration is the same everywhere; the journal has the digest of what
+    /// was sent.
+    pub fn variable(mut self, name: impl AsRef<str>, value: impl Into<Value>) -> Self {
+        self.variables.set(name.as_ref(), value.into());
         self
     }
 
@@ -255,11 +286,15 @@ impl<'r> Runner<'r> {
     }
 
     /// Compares the binary's migrations with the applied ones. Reads only: without a ledger everything is pending.
+    ///
+    /// Where the directory of a [`cql_dir!`](crate::cql_dir) is there and differs from what was compiled in, that is a
+    /// warning of the report.
     pub async fn verify(self) -> Result<Report, Error> {
         let parts = self.parts()?;
         let ledger = self.ledger(&parts).await?;
         let mut report = Report::new();
-        report.warnings = verify(&ledger, &parts.catalog)?;
+        report.warnings = self.registry.differences();
+        report.warnings.extend(verify(&ledger, &parts.catalog)?);
         report.pending = pending(&parts.catalog, &ledger);
         Ok(report)
     }
@@ -389,6 +424,20 @@ impl<'r> Runner<'r> {
         self.keyspace.clone().or_else(of_session)
     }
 
+    /// Those that are set, and `${replication}`.
+    fn variables(&self) -> Result<Variables, Problem> {
+        if self.variables.get("keyspace").is_some() {
+            let why = "${keyspace} is the keyspace that is migrated: set it by .keyspace(\"…\")";
+            return Err(Problem::Config(why.to_owned()));
+        }
+        self.variables.check().map_err(Problem::Config)?;
+        let mut variables = self.variables.clone();
+        if let (None, Some(replication)) = (variables.get("replication"), &self.settings.create_keyspace) {
+            variables.set("replication", Value::parse(replication));
+        }
+        Ok(variables)
+    }
+
     pub(crate) fn parts(&self) -> Result<Parts, Error> {
         self.settings.check().map_err(Problem::Config)?;
         let session_keyspace = self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
@@ -397,6 +446,7 @@ impl<'r> Runner<'r> {
                 "no keyspace: set .keyspace(\"…\"), or give the runner a session that has one".to_owned(),
             )
         })?;
+        let destination = Destination::new(&*keyspace, session_keyspace).with(self.variables()?);
         let clock = Arc::new(SystemClock::new());
         let store = CqlStore::new(
             Arc::clone(&self.session),
@@ -414,6 +464,7 @@ impl<'r> Runner<'r> {
             Arc::clone(&clock),
             ExecutorSettings {
                 keyspace: keyspace.clone(),
+                variables: destination.variables(),
                 consistency: self.consistency,
                 statement_timeout: self.settings.statement_timeout,
                 table_ids: self.table_ids,
@@ -422,14 +473,7 @@ impl<'r> Runner<'r> {
         );
         let table = format!("{keyspace}.{LEDGER_TABLE}");
         let catalog = Catalog::new(&self.registry.migrations()?, self.settings.up_to);
-        Ok(Parts {
-            store,
-            executor,
-            clock,
-            catalog,
-            destination: Destination { keyspace, session_keyspace },
-            table,
-        })
+        Ok(Parts { store, executor, clock, catalog, destination, table })
     }
 
     /// The ledger as it is; an empty one where there is none.

@@ -1,7 +1,7 @@
 //! What a command has found or done, and the exit code of that.
 
 use super::exit::Exit;
-use crate::report::{AuditEvent, Drift, MigrationStatus, PlannedMigration, Report, Status};
+use crate::report::{AuditEvent, Drift, LintFinding, MigrationStatus, PlannedMigration, Report, Status};
 
 /// What a command has found or done.
 #[derive(Debug)]
@@ -13,6 +13,11 @@ pub(super) enum Answer {
         as_cql: bool,
     },
     Verified(Report),
+    /// How many migrations there are, and what was found in them.
+    Linted {
+        migrations: usize,
+        findings: Vec<LintFinding>,
+    },
     Compared {
         report: Report,
         drift: Drift,
@@ -55,6 +60,7 @@ impl Answer {
         match self {
             Self::Waited(report) if !report.pending.is_empty() => Exit::Pending,
             Self::Changes { outcome: Changed::Declined, .. } => Exit::Failure,
+            Self::Linted { findings, .. } if !findings.is_empty() => Exit::Failure,
             Self::Compared { drift, .. } if !drift.differences.is_empty() => Exit::Mismatch,
             _ if !wanted => Exit::Success,
             Self::Status(status) => {

@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use scylla::statement::SerialConsistency;
 
-use super::time;
+use crate::duration;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -18,9 +18,22 @@ Exit codes:
   3 something pending   7 the cluster does not answer
   130 after Ctrl-C, 143 after SIGTERM";
 
+/// What the command line is asked for, of where things come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// Where the files with the migrations are, and where the database is.
+    Directory,
+    /// Where the database is.
+    Url,
+    /// Nothing: the application has both.
+    Nothing,
+}
+
 /// A command line that was understood.
 #[derive(Debug)]
 pub(super) struct Line {
+    /// The directory with the migrations.
+    pub(super) directory: PathBuf,
     pub(super) connection: ConnectionArgs,
     pub(super) common: Common,
     pub(super) command: Command,
@@ -60,7 +73,23 @@ pub(super) struct ConnectionArgs {
 #[derive(Debug, Args)]
 struct NoConnectionArgs {}
 
-impl From<NoConnectionArgs> for ConnectionArgs {
+#[derive(Debug, Default, Args)]
+struct DirectoryArgs {
+    /// The directory with the migrations: `V0001__name.cql`, …
+    #[arg(long, global = true, value_name = "DIRECTORY", default_value = "migrations", env = "KANDRA_DIR")]
+    #[arg(hide_env_values = true)]
+    dir: PathBuf,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+impl From<ConnectionArgs> for DirectoryArgs {
+    fn from(connection: ConnectionArgs) -> Self {
+        Self { connection, ..Self::default() }
+    }
+}
+
+impl From<NoConnectionArgs> for DirectoryArgs {
     fn from(_: NoConnectionArgs) -> Self {
         Self::default()
     }
@@ -72,8 +101,11 @@ pub(super) struct Common {
     /// The keyspace to migrate
     #[arg(long, global = true, env = "KANDRA_KEYSPACE", hide_env_values = true)]
     pub(super) keyspace: Option<String>,
+    /// What ${NAME} stands for in statements: a name or text, or a literal such as 5, true, '5' and {'a': 1}
+    #[arg(long, global = true, value_name = "NAME=VALUE", value_parser = variable)]
+    pub(super) var: Vec<(String, String)>,
     /// How long connecting may take
-    #[arg(long, global = true, value_name = "TIME", default_value = "30s", value_parser = time::parse)]
+    #[arg(long, global = true, value_name = "TIME", default_value = "30s", value_parser = duration::parse)]
     pub(super) connect_timeout: Duration,
     /// The serial consistency that the keyspace's ledger is written with
     #[arg(long, global = true, value_name = "LEVEL")]
@@ -134,12 +166,14 @@ pub(super) enum Command {
         #[arg(long)]
         exit_code: bool,
     },
+    /// Look for what is likely to go wrong in the statements; exits with 1 if there is something. Asks no database
+    Lint,
     /// Apply what is pending, or wait until another instance has
     Run(RunArgs),
     /// Wait until everything that this binary needs is applied, without ever applying it
     Wait {
         /// How long
-        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time::parse)]
+        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
         timeout: Duration,
     },
     /// Stop a version before its next step, or keep it from being begun
@@ -157,7 +191,7 @@ pub(super) enum Command {
     /// Keep every version that is not begun from being begun, for so long
     Hold {
         /// How long: 30s, 5m, 2h, 1d
-        #[arg(value_parser = time::parse)]
+        #[arg(value_parser = duration::parse)]
         time: Duration,
         #[command(flatten)]
         why: MaybeReason,
@@ -186,16 +220,16 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "VERSION")]
     pub(super) to: Option<i64>,
     /// How long to wait for another instance, or for a hold to end; 0 does not wait [default: 10m]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) wait: Option<Duration>,
     /// How long the lease outlives this process, if that is killed [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) lease: Option<Duration>,
     /// When the outcome of a statement counts as unknown [default: 30s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) statement_timeout: Option<Duration>,
     /// The longest random pause before the lease is taken; spreads a fleet that starts at once [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = time::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) start_jitter: Option<Duration>,
     /// Create the keyspace if it is missing, with this replication
     #[arg(long, value_name = "REPLICATION")]
@@ -239,6 +273,7 @@ impl Command {
             Self::Status { .. } => "status",
             Self::Plan { .. } => "plan",
             Self::Verify { .. } => "verify",
+            Self::Lint => "lint",
             Self::Run(_) => "run",
             Self::Wait { .. } => "wait",
             Self::Pause { .. } => "pause",
@@ -267,36 +302,56 @@ impl Command {
 }
 
 /// Reads a command line.
-pub(super) fn parse(arguments: Vec<OsString>, takes_url: bool) -> Result<Line, clap::Error> {
+pub(super) fn parse(arguments: Vec<OsString>, asks: Asks) -> Result<Line, clap::Error> {
     let typed = arguments.first().map_or_else(|| "migrate".into(), |program| program.to_string_lossy());
     let typed = typed.into_owned();
     let program = Path::new(&typed).file_name().unwrap_or(OsStr::new(&typed)).to_string_lossy().into_owned();
-    let (matches, connection, common, command) = if takes_url {
-        read::<ConnectionArgs>(&program, arguments)?
-    } else {
-        read::<NoConnectionArgs>(&program, arguments)?
+    let (matches, from, common, command) = match asks {
+        Asks::Directory => {
+            read::<DirectoryArgs>(of_directory(command::<DirectoryArgs>(&program)), arguments)?
+        }
+        Asks::Url => read::<ConnectionArgs>(command::<ConnectionArgs>(&program), arguments)?,
+        Asks::Nothing => read::<NoConnectionArgs>(command::<NoConnectionArgs>(&program), arguments)?,
     };
-    let prefix = prefix(&typed, &matches, &connection, &common);
-    Ok(Line { connection, common, command, prefix, program })
+    let prefix = prefix(&typed, &matches, &from, &common);
+    let DirectoryArgs { dir: directory, connection } = from;
+    Ok(Line { directory, connection, common, command, prefix, program })
 }
 
-fn read<C: Args + Into<ConnectionArgs>>(
-    program: &str,
+fn command<C: Args>(program: &str) -> clap::Command {
+    Raw::<C>::command().name(program.to_owned()).bin_name(program)
+}
+
+/// A program of its own, and not an application that has migrations.
+fn of_directory(command: clap::Command) -> clap::Command {
+    command
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Shows, applies and repairs the schema migrations that are CQL files of a directory")
+}
+
+fn read<C: Args + Into<DirectoryArgs>>(
+    mut clap: clap::Command,
     arguments: Vec<OsString>,
-) -> Result<(ArgMatches, ConnectionArgs, Common, Command), clap::Error> {
-    let mut clap = Raw::<C>::command().name(program.to_owned()).bin_name(program);
+) -> Result<(ArgMatches, DirectoryArgs, Common, Command), clap::Error> {
     let matches = clap.try_get_matches_from_mut(arguments)?;
     let raw = Raw::<C>::from_arg_matches(&matches).map_err(|error| error.format(&mut clap))?;
     Ok((matches, raw.connection.into(), raw.common, raw.command))
 }
 
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it is written NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 /// What a further command begins with, so that it reaches the same keyspace: what is in the environment stays there.
-fn prefix(typed: &str, matches: &ArgMatches, connection: &ConnectionArgs, common: &Common) -> String {
+fn prefix(typed: &str, matches: &ArgMatches, from: &DirectoryArgs, common: &Common) -> String {
     let serial = common.serial_consistency.and_then(|level| level.to_possible_value());
+    let path = |path: &Path| path.display().to_string();
     let options = [
-        ("url", connection.url.clone()),
-        ("user", connection.user.clone()),
-        ("password_file", connection.password_file.as_ref().map(|path| path.display().to_string())),
+        ("dir", Some(path(&from.dir))),
+        ("url", from.connection.url.clone()),
+        ("user", from.connection.user.clone()),
+        ("password_file", from.connection.password_file.as_deref().map(path)),
         ("keyspace", common.keyspace.clone()),
         ("serial_consistency", serial.map(|value| value.get_name().to_owned())),
     ];
@@ -304,6 +359,10 @@ fn prefix(typed: &str, matches: &ArgMatches, connection: &ConnectionArgs, common
     for (id, value) in options {
         let Some(value) = value.filter(|_| is_typed(matches, id)) else { continue };
         prefix = format!("{prefix} --{} {}", id.replace('_', "-"), quoted(&value));
+    }
+    // What a variable stands for may be secret.
+    for (name, _) in &common.var {
+        prefix = format!("{prefix} --var {}", quoted(&format!("{name}=…")));
     }
     prefix
 }
@@ -328,19 +387,24 @@ mod tests {
     use super::*;
 
     fn line(arguments: &[&str]) -> Result<Line, clap::Error> {
-        parse(arguments.iter().map(OsString::from).collect(), true)
+        parse(arguments.iter().map(OsString::from).collect(), Asks::Url)
     }
 
     #[test]
     fn the_definitions_are_sound() {
         Raw::<ConnectionArgs>::command().debug_assert();
         Raw::<NoConnectionArgs>::command().debug_assert();
+        Raw::<DirectoryArgs>::command().debug_assert();
     }
 
     #[test]
     fn a_further_command_reaches_the_same_keyspace() {
         let line = line(&["./bin/shop", "rerun", "3", "--reason", "r", "--url", "cassandra://a,b:1/shop"]);
         assert_eq!(line.unwrap().prefix, "./bin/shop --url cassandra://a,b:1/shop");
+        let arguments = ["kandra", "--dir", "my files", "run", "--var", "a=b c"].map(OsString::from);
+        let line = parse(arguments.to_vec(), Asks::Directory).unwrap();
+        assert_eq!(line.prefix, "kandra --dir 'my files' --var 'a=…'");
+        assert_eq!(line.directory, Path::new("my files"));
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted("cassandra://[::1]"), "'cassandra://[::1]'");
     }
@@ -357,7 +421,7 @@ mod tests {
     #[test]
     fn an_application_with_its_own_session_has_no_url() {
         let arguments = ["shop", "status", "--url", "cassandra://a/b"].map(OsString::from);
-        assert!(parse(arguments.to_vec(), false).is_err());
-        assert!(parse(arguments.to_vec(), true).is_ok());
+        assert!(parse(arguments.to_vec(), Asks::Nothing).is_err());
+        assert!(parse(arguments.to_vec(), Asks::Url).is_ok());
     }
 }

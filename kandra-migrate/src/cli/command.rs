@@ -15,6 +15,7 @@ use super::paint::{Paint, Painter};
 use super::progress::Display;
 use super::signals::Signals;
 use super::{Cli, Connection, Opening, Source, connect, json, prompt, text};
+use crate::cql::Value;
 use crate::engine::{Expected, Verb, Wait};
 use crate::error::{Error, Idiom};
 use crate::registry::Registry;
@@ -41,6 +42,7 @@ struct Desk<'a, 'r> {
     session: Arc<Session>,
     keyspace: Option<String>,
     serial: Option<SerialConsistency>,
+    variables: &'a [(String, String)],
     program: &'a str,
     signals: &'a Signals,
     display: Display,
@@ -73,6 +75,9 @@ pub(super) async fn carry_out(cli: Cli<'_>, line: Line) -> ExitCode {
 }
 
 async fn answer(cli: Cli<'_>, line: &Line, signals: &Signals, display: &Display) -> Result<Answer, Failure> {
+    if matches!(line.command, Command::Lint) {
+        return Ok(lint(cli.registry)?);
+    }
     let door = match cli.source {
         Source::Options(connect) => {
             let connection = Connection::from_args(&line.connection).map_err(Failure::Usage)?;
@@ -90,6 +95,7 @@ async fn answer(cli: Cli<'_>, line: &Line, signals: &Signals, display: &Display)
         session,
         keyspace: line.common.keyspace.clone().or(door.keyspace).or(cli.keyspace),
         serial: line.common.serial_consistency.map(SerialConsistency::from),
+        variables: &line.common.var,
         program: &line.program,
         signals,
         display: display.clone(),
@@ -112,6 +118,9 @@ impl<'r> Desk<'_, 'r> {
         if let Some(level) = self.serial {
             runner = runner.serial_consistency(level);
         }
+        for (name, value) in self.variables {
+            runner = runner.variable(name, Value::parse(value));
+        }
         if let Some((application, user)) = runner.application_name().zip(person()) {
             let both = format!("{application}, {user}");
             runner = runner.application(both);
@@ -124,6 +133,7 @@ impl<'r> Desk<'_, 'r> {
             Command::Status { .. } => self.runner().status().await.map(Answer::Status),
             Command::Plan { cql, to, .. } => self.plan(*cql, *to).await,
             Command::Verify { drift, .. } => self.verify(*drift).await,
+            Command::Lint => lint(self.registry),
             Command::Run(args) => self.run(args).await,
             Command::Wait { timeout } => self.wait(*timeout).await,
             Command::Pause { version, why } => self.give(&Verb::Pause(*version), why).await,
@@ -222,6 +232,10 @@ impl<'r> Desk<'_, 'r> {
     }
 }
 
+fn lint(registry: &Registry) -> Result<Answer, Error> {
+    Ok(Answer::Linted { migrations: registry.migrations()?.len(), findings: registry.lint()? })
+}
+
 /// Who is at the keyboard.
 fn person() -> Option<String> {
     let name = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
@@ -246,7 +260,7 @@ fn answered(answer: &Answer, line: &Line) -> Exit {
     exit
 }
 
-fn failed(error: &Error, line: &Line) -> Exit {
+pub(super) fn failed(error: &Error, line: &Line) -> Exit {
     let exit = Exit::of_error(error);
     let idiom = Idiom::CommandLine(&line.prefix);
     let label = Painter::of(&std::io::stderr()).paint(Paint::Bad, "error:");

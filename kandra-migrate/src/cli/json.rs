@@ -10,8 +10,8 @@ use super::exit::Exit;
 use crate::error::{Error, Idiom};
 use crate::human::utc;
 use crate::report::{
-    AuditEvent, Drift, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status,
-    StepStatus,
+    AuditEvent, Drift, LintFinding, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report,
+    Status, StepStatus,
 };
 
 const SCHEMA_VERSION: u32 = 1;
@@ -46,6 +46,7 @@ struct ErrorView {
 enum Body<'a> {
     Status(StatusView<'a>),
     Plan { migrations: Vec<PlannedView<'a>> },
+    Lint { migrations: usize, findings: Vec<FindingView<'a>> },
     Report(ReportView<'a>),
     Compared(ComparedView<'a>),
     Changes { changes: &'a [String], outcome: &'static str },
@@ -105,6 +106,18 @@ struct PlannedStepView<'a> {
     cql: Option<&'a str>,
     /// What there is of its effect already.
     found: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct FindingView<'a> {
+    rule: &'static str,
+    version: i64,
+    name: &'a str,
+    step: i64,
+    task: &'a str,
+    location: &'a str,
+    statement: &'a str,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -168,6 +181,9 @@ pub(super) fn answer(command: &str, exit: Exit, answer: &Answer) -> String {
         Answer::Status(status) => Body::Status(StatusView::of(status)),
         Answer::Plan { migrations, .. } => {
             Body::Plan { migrations: migrations.iter().map(PlannedView::of).collect() }
+        }
+        Answer::Linted { migrations, findings } => {
+            Body::Lint { migrations: *migrations, findings: findings.iter().map(FindingView::of).collect() }
         }
         Answer::Verified(report) | Answer::Ran(report) | Answer::Waited(report) => {
             Body::Report(ReportView::of(report, true))
@@ -292,6 +308,21 @@ impl<'a> DriftView<'a> {
             compared: drift.compared,
             remark: drift.remark.as_deref(),
             differences: differences.collect(),
+        }
+    }
+}
+
+impl<'a> FindingView<'a> {
+    fn of(finding: &'a LintFinding) -> Self {
+        Self {
+            rule: finding.rule.code(),
+            version: finding.version.get(),
+            name: &finding.name,
+            step: finding.step,
+            task: &finding.task,
+            location: &finding.location,
+            statement: &finding.statement,
+            message: &finding.message,
         }
     }
 }

@@ -15,6 +15,7 @@
 //!
 //! Then `shop --help` shows the verbs, and `shop --url cassandra://10.0.0.1,10.0.0.2/shop status` where a keyspace
 //! stands. An application with TLS, or with its own way to a session, hands that in: see [`Cli`].
+//! For a directory of CQL files without a program around them, the same is the command [`kandra`].
 //!
 //! No verb changes anything by default. What a verb finds goes to stdout, as text or, with `--format json`, as one JSON
 //! document with `schema_version`; everything else goes to stderr.
@@ -27,7 +28,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | it worked |
-//! | 1 | a failure |
+//! | 1 | a failure; of `lint`, that something was found |
 //! | 2 | wrong usage |
 //! | 3 | something is pending: of `wait`, and of `status`, `plan` and `verify` with `--exit-code` |
 //! | 4 | the binary's migrations and the applied ones differ; or, of `verify --drift`, the schema and what they left |
@@ -51,9 +52,9 @@ mod paint;
 mod progress;
 mod prompt;
 mod signals;
+mod standalone;
 mod table;
 mod text;
-mod time;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -64,7 +65,9 @@ use std::sync::Arc;
 use scylla::client::session::Session;
 
 pub use connect::{Connection, Password};
+pub use standalone::kandra;
 
+use self::args::Asks;
 use crate::registry::Registry;
 use crate::runner::Runner;
 
@@ -188,8 +191,11 @@ impl<'r> Cli<'r> {
     /// A second signal ends the whole process.
     pub async fn main_from<T: Into<OsString>>(self, arguments: impl IntoIterator<Item = T>) -> ExitCode {
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-        let takes_url = matches!(self.source, Source::Options(_));
-        match args::parse(arguments, takes_url) {
+        let asks = match self.source {
+            Source::Options(_) => Asks::Url,
+            Source::Application(_) => Asks::Nothing,
+        };
+        match args::parse(arguments, asks) {
             Ok(line) => command::carry_out(self, line).await,
             Err(error) => {
                 // A help text that nobody reads to its end is no error.

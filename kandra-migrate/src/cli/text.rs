@@ -7,7 +7,8 @@ use super::paint::{Paint, Painter};
 use super::table::{self, Cell};
 use crate::human::{human, utc};
 use crate::report::{
-    AuditEvent, Drift, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status,
+    AuditEvent, Drift, LintFinding, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report,
+    Status,
 };
 
 /// The text for stdout.
@@ -17,6 +18,7 @@ pub(super) fn render(answer: &Answer, painter: Painter) -> String {
         Answer::Plan { migrations, as_cql: false } => plan(migrations, painter),
         Answer::Plan { migrations, as_cql: true } => script(migrations),
         Answer::Verified(report) => verified(report, painter),
+        Answer::Linted { migrations, findings } => linted(*migrations, findings, painter),
         Answer::Compared { report, drift } => verified(report, painter) + &compared(drift, painter),
         Answer::Ran(report) => format!("{report}\n"),
         Answer::Waited(report) => waited(report, painter),
@@ -171,6 +173,20 @@ fn script(migrations: &[PlannedMigration]) -> String {
                 None => add(&mut text, format_args!(": {}\n", step.task)),
             }
         }
+    }
+    text
+}
+
+fn linted(migrations: usize, findings: &[LintFinding], painter: Painter) -> String {
+    if findings.is_empty() {
+        return format!(
+            "{}: nothing found in {migrations} migrations\n",
+            painter.paint(Paint::Good, "sound")
+        );
+    }
+    let mut text = String::new();
+    for finding in findings {
+        add(&mut text, format_args!("{finding}\n"));
     }
     text
 }

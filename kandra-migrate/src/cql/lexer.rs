@@ -228,7 +228,7 @@ pub(crate) fn variable_name(variable: &str) -> &str {
 }
 
 /// Length of `${name}` at the start, if it is well-formed.
-fn variable_length(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn variable_length(bytes: &[u8]) -> Option<usize> {
     let name = bytes.strip_prefix(b"${")?;
     let length = leading(name, |b| b.is_ascii_alphanumeric() || *b == b'_');
     let well_formed = name.first()?.is_ascii_alphabetic() && name.get(length) == Some(&b'}');

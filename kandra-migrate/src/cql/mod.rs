@@ -4,6 +4,7 @@
 mod allowance;
 mod change;
 mod classify;
+mod comment;
 mod cqltype;
 mod cursor;
 mod data;
@@ -18,12 +19,14 @@ mod literal;
 mod mask;
 mod name;
 mod normalise;
+mod place;
 mod position;
 mod rule;
 mod script;
 mod statement;
 mod template;
 mod token;
+mod value;
 
 #[cfg(test)]
 mod tests;
@@ -34,6 +37,7 @@ pub use change::{
     ObjectKind, OptionValue, Options, SchemaChange, TableAction,
 };
 pub use classify::{Classification, Kind, NotIdempotent, Refusal};
+pub use comment::{Comment, comments};
 pub use cqltype::CqlType;
 pub use digest::digest;
 pub use error::{CqlError, CqlErrorKind};
@@ -46,5 +50,6 @@ pub use position::Position;
 pub use rule::{Rule, lint_codes};
 pub use script::{Piece, split, utf8};
 pub use statement::{Statement, one};
-pub use template::{Template, Value, Variables};
+pub use template::Template;
 pub use token::Span;
+pub use value::{Value, Variables};

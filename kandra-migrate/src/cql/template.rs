@@ -1,76 +1,15 @@
 //! Statements with `${name}` in them.
 //!
-//! A variable stands where a whole name or a value stands: `${keyspace}.users`, `LIMIT ${limit}`. In a
-//! comment it is a part of the comment. In a string it is text, and only an error if a variable of that name
+//! A variable stands where a whole name or a value stands: `${keyspace}.users`, `LIMIT ${limit}`. A text is
+//! quoted as its place needs: `"shop"` for a name, `'shop'` for a value. In a comment it is a part of the comment. In a string it is text, and only an error if a variable of that name
 //! is defined, since then it was meant to be replaced. As a part of a name it is an error.
-
-use std::collections::BTreeMap;
-use std::fmt;
 
 use super::error::{CqlError, CqlErrorKind};
 use super::lexer::{Lexer, variable_name, variables_in};
-use super::name::quote;
+use super::place::Places;
 use super::statement::Statement;
 use super::token::{Span, TokenKind};
-
-/// What a variable stands for.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Value {
-    /// The name of a keyspace, table, column, role…; rendered in double quotes.
-    Name(String),
-    /// A string; rendered in single quotes.
-    Text(String),
-    /// A number.
-    Number(i64),
-    /// `true` or `false`.
-    Boolean(bool),
-}
-
-impl Value {
-    fn render(&self) -> String {
-        match self {
-            Self::Name(name) => quote(name),
-            Self::Text(text) => format!("'{}'", text.replace('\'', "''")),
-            Self::Number(number) => number.to_string(),
-            Self::Boolean(boolean) => boolean.to_string(),
-        }
-    }
-}
-
-/// Hides strings, which may be secret.
-impl fmt::Debug for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(_) => f.write_str("'…'"),
-            _ => f.write_str(&self.render()),
-        }
-    }
-}
-
-/// The variables that are defined.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<String, Value>);
-
-impl Variables {
-    /// None.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// One more, or another value for one.
-    #[must_use]
-    pub fn with(mut self, variable: &str, value: Value) -> Self {
-        self.0.insert(variable.to_owned(), value);
-        self
-    }
-
-    /// `${keyspace}`.
-    #[must_use]
-    pub fn keyspace(name: &str) -> Self {
-        Self::new().with("keyspace", Value::Name(name.to_owned()))
-    }
-}
+use super::value::Variables;
 
 /// A statement or script with its variables found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,25 +24,32 @@ pub struct Template {
 struct Place {
     name: String,
     span: Span,
+    /// Whether a value, and not a name, stands there.
+    at_value: bool,
 }
 
 impl Template {
     /// Finds the variables of a text.
     pub fn parse(text: &str) -> Result<Self, CqlError> {
         let mut template = Self { text: text.to_owned(), variables: Vec::new(), in_text: Vec::new() };
+        let mut places = Places::new(text);
         for token in Lexer::new(text) {
             let token = token.map_err(|fault| fault.within(text))?;
             let start = token.span.start;
             let content = token.text(text);
+            let at_value = places.read(token);
             match token.kind {
                 TokenKind::Variable => {
                     let name = variable_name(content).to_owned();
-                    template.variables.push(Place { name, span: token.span });
+                    // `${keyspace}.users`: what a dot follows is a name.
+                    let at_value = at_value && !text[token.span.end..].trim_start().starts_with('.');
+                    template.variables.push(Place { name, span: token.span, at_value });
                 }
                 TokenKind::Text | TokenKind::DollarText => {
                     template.in_text.extend(variables_in(content).map(|(at, name)| {
                         let at = start + at;
-                        Place { name: name.to_owned(), span: Span { start: at, end: at + name.len() + 3 } }
+                        let span = Span { start: at, end: at + name.len() + 3 };
+                        Place { name: name.to_owned(), span, at_value }
                     }));
                 }
                 _ => {}
@@ -133,17 +79,22 @@ impl Template {
     /// The text with the variables replaced.
     pub fn render(&self, variables: &Variables) -> Result<String, CqlError> {
         let error = |kind, place: &Place| CqlError::new(kind, &self.text, place.span.start);
-        if let Some(place) = self.in_text.iter().find(|place| variables.0.contains_key(&place.name)) {
+        if let Some(place) = self.in_text.iter().find(|place| variables.get(&place.name).is_some()) {
             return Err(error(CqlErrorKind::VariableInText(place.name.clone()), place));
         }
         let mut out = String::with_capacity(self.text.len());
         let mut copied = 0;
         for place in &self.variables {
-            let Some(value) = variables.0.get(&place.name) else {
+            let Some(value) = variables.get(&place.name) else {
                 return Err(error(CqlErrorKind::UnknownVariable(place.name.clone()), place));
             };
             out.push_str(&self.text[copied..place.span.start]);
-            out.push_str(&value.render());
+            let value = value.render(place.at_value);
+            // Two signs in a row would begin a comment.
+            if out.ends_with('-') && value.starts_with('-') {
+                out.push(' ');
+            }
+            out.push_str(&value);
             copied = place.span.end;
         }
         out.push_str(&self.text[copied..]);

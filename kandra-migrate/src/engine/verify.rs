@@ -29,6 +29,7 @@ pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, 
                 name: entry.name().to_owned(),
                 location: entry.migration.location(),
                 newest,
+                is_file: entry.migration.is_file(),
             });
         }
     }
@@ -89,6 +90,7 @@ fn same(row: &VersionRow, entry: &Entry) -> Result<Option<String>, Problem> {
         location: entry.migration.location(),
         stored: row.checksum.clone(),
         ours: entry.migration.checksum().to_owned(),
+        is_file: entry.migration.is_file(),
     })
 }
 

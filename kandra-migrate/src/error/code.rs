@@ -86,6 +86,16 @@ codes! {
     Config = km0032 "0032",
     /// A plan without tasks.
     PlanEmpty = km0033 "0033",
+    /// A file in a directory of migrations is called otherwise than a migration.
+    FileName = km0034 "0034",
+    /// A file of CQL cannot be read as a migration.
+    FileMalformed = km0035 "0035",
+    /// A directory of migrations, or a file in it, cannot be read.
+    DirectoryUnreadable = km0036 "0036",
+    /// The files on disk are not those that were compiled in.
+    Stale = km0037 "0037",
+    /// A file in a plan where it cannot be.
+    FileUse = km0038 "0038",
     /// A statement names a table without its keyspace.
     Unqualified = km0040 "0040",
     /// A `cql` task without a statement.
@@ -100,6 +110,8 @@ codes! {
     CqlUnclassified = km0045 "0045",
     /// A statement that is too long.
     CqlTooLong = km0046 "0046",
+    /// A variable has no value.
+    VariableMissing = km0047 "0047",
     /// A step failed.
     StepFailed = km0050 "0050",
     /// A code task panicked.

@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::Code;
 use super::next::{Call, Next, SerialLevel};
 use crate::cql::quote;
+use crate::files::Fault;
 use crate::human::human;
 use crate::ledger::{IllegalTransition, LedgerError, VersionState};
 use crate::migration::Version;
@@ -36,6 +37,10 @@ impl fmt::Display for At {
 
 fn times(count: i64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+fn listed(faults: &[String]) -> String {
+    faults.join("; ")
 }
 
 /// What a paused version waits for.
@@ -104,9 +109,16 @@ pub(crate) enum Problem {
     #[error(
         "version {version} {name} ({location}) is applied with checksum {stored}, and this binary has {ours}"
     )]
-    ChecksumMismatch { version: Version, name: String, location: String, stored: String, ours: String },
+    ChecksumMismatch {
+        version: Version,
+        name: String,
+        location: String,
+        stored: String,
+        ours: String,
+        is_file: bool,
+    },
     #[error("version {version} {name} ({location}) is not applied, and version {newest} already is")]
-    BelowFrontier { version: Version, name: String, location: String, newest: i64 },
+    BelowFrontier { version: Version, name: String, location: String, newest: i64, is_file: bool },
     #[error(
         "version {version} {name} is applied, and this binary does not have it, although it has version {newest}"
     )]
@@ -124,6 +136,17 @@ pub(crate) enum Problem {
     #[error("version {version} {name} ({location}): the plan has no tasks")]
     PlanEmpty { version: Version, name: String, location: String },
 
+    #[error("{}", listed(.faults))]
+    FileNames { faults: Vec<String> },
+    #[error("{0}")]
+    File(Fault),
+    #[error("{path} cannot be read: {source}")]
+    DirectoryUnreadable { path: String, source: std::io::Error },
+    #[error("{}", listed(.differences))]
+    Stale { differences: Vec<String> },
+    #[error("{path} ({location}): {why}")]
+    FileUse { path: String, location: String, why: String },
+
     #[error("{at}: {objects} without a keyspace, and the session's keyspace is {session}, not {keyspace}")]
     Unqualified { at: At, objects: String, session: String, keyspace: String },
     #[error("{at}: no statement in it")]
@@ -138,6 +161,8 @@ pub(crate) enum Problem {
     CqlUnclassified { at: At, message: String, excerpt: String },
     #[error("{at}: a statement of {bytes} bytes, and at most {bytes_max} are sent")]
     CqlTooLong { at: At, bytes: usize, bytes_max: usize },
+    #[error("{at}: ${{{name}}} has no value")]
+    VariableMissing { at: At, name: String, excerpt: String },
 
     #[error("{at} failed: {source}")]
     StepFailed { at: At, cql: Option<String>, source: Cause },
@@ -195,6 +220,11 @@ impl Problem {
             Self::DuplicateVersion { .. } => Code::DuplicateVersion,
             Self::Config(_) => Code::Config,
             Self::PlanEmpty { .. } => Code::PlanEmpty,
+            Self::FileNames { .. } => Code::FileName,
+            Self::File(_) => Code::FileMalformed,
+            Self::DirectoryUnreadable { .. } => Code::DirectoryUnreadable,
+            Self::Stale { .. } => Code::Stale,
+            Self::FileUse { .. } => Code::FileUse,
             Self::Unqualified { .. } => Code::Unqualified,
             Self::CqlEmpty { .. } => Code::CqlEmpty,
             Self::CqlUse { .. } => Code::CqlUse,
@@ -202,6 +232,7 @@ impl Problem {
             Self::CqlMalformed { .. } => Code::CqlMalformed,
             Self::CqlUnclassified { .. } => Code::CqlUnclassified,
             Self::CqlTooLong { .. } => Code::CqlTooLong,
+            Self::VariableMissing { .. } => Code::VariableMissing,
             Self::StepFailed { .. } => Code::StepFailed,
             Self::OtherShape { .. } => Code::OtherShape,
             Self::StepPanicked { .. } => Code::StepPanicked,
@@ -233,6 +264,7 @@ impl Problem {
             | Self::CqlMalformed { at, .. }
             | Self::CqlUnclassified { at, .. }
             | Self::CqlTooLong { at, .. }
+            | Self::VariableMissing { at, .. }
             | Self::StepFailed { at, .. }
             | Self::OtherShape { at, .. }
             | Self::StepPanicked { at, .. } => Some(at.version),
@@ -245,8 +277,10 @@ impl Problem {
         match self {
             Self::CqlTwo { excerpt, .. }
             | Self::CqlMalformed { excerpt, .. }
+            | Self::VariableMissing { excerpt, .. }
             | Self::CqlUnclassified { excerpt, .. } => Some(excerpt),
             Self::StepFailed { cql, .. } => cql.as_deref(),
+            Self::File(fault) => fault.excerpt(),
             Self::OtherShape { cql, .. } => Some(cql),
             _ => None,
         }
@@ -303,12 +337,14 @@ impl Problem {
             Self::LoginRefused { .. } => Next::new(
                 "check the user, by --user or KANDRA_USER, and its password, by --password-file or KANDRA_PASSWORD; and that the role may log in",
             ),
-            Self::ChecksumMismatch { version, stored, .. } => Next::new(format!(
-                "restore the migration's text and put the change into a new migration. If the change has no effect on what was applied, declare that, #[migration(…, accept = [\"{stored}\"])], or say it to this one ledger"
+            Self::ChecksumMismatch { version, stored, is_file, .. } => Next::new(format!(
+                "restore the migration's text and put the change into a new migration. If the change has no effect on what was applied, declare that, {}, or say it to this one ledger",
+                if *is_file { format!("-- kandra: accept {stored}") } else { format!("#[migration(…, accept = [\"{stored}\"])]") }
             ))
             .way("to this one", Call::Restamp(version.get())),
-            Self::BelowFrontier { newest, .. } => Next::new(format!(
-                "give it a version above {newest}, or, if it may run after those, mark it: #[migration(…, out_of_order)]"
+            Self::BelowFrontier { newest, is_file, .. } => Next::new(format!(
+                "give it a version above {newest}, or, if it may run after those, mark it: {}",
+                if *is_file { "-- kandra: out-of-order" } else { "#[migration(…, out_of_order)]" }
             )),
             Self::DivergentHistory { version, .. } => Next::new(format!(
                 "restore migration {version} in the code: it is applied, and its history must stay"
@@ -318,11 +354,20 @@ impl Problem {
                     .way("if it is not to come back, and what it did is taken back", Call::Abandon(*version))
             }
             Self::RegistryEmpty => Next::new(
-                "write a #[migration(version = 1)] module in the crate in which `registry!` stands; migrations of another crate need that crate's own registry",
+                "write a #[migration(version = 1)] module, or a file of cql_dir!(\"migrations\"), in the crate in which `registry!` stands; migrations of another crate need that crate's own registry",
             ),
             Self::DuplicateVersion { .. } => Next::new("give one of them another version"),
             Self::Config(_) => Next::new("change that setting"),
             Self::PlanEmpty { .. } => Next::new("return at least one task from `up`"),
+            Self::FileNames { .. } => Next::new("rename each of them, or move it out of the directory"),
+            Self::File(_) => Next::new("correct the file at that line"),
+            Self::DirectoryUnreadable { .. } => Next::new(
+                "name the directory with the migrations, and let this process read it and its files",
+            ),
+            Self::Stale { .. } => Next::new(
+                "rebuild. So that cargo sees new files by itself, have a build.rs beside Cargo.toml: fn main() { println!(\"cargo::rerun-if-changed=migrations\"); }",
+            ),
+            Self::FileUse { .. } => Next::new("correct that use of the file"),
             Self::Unqualified { .. } => Next::new("write ${keyspace}. before each of them"),
             Self::CqlEmpty { .. } => Next::new("write a statement, or take the task away"),
             Self::CqlUse { .. } => Next::new("take it away, and write ${keyspace}. before the names"),
@@ -331,6 +376,9 @@ impl Problem {
             Self::CqlTooLong { .. } => {
                 Next::new("split it, or write the data from a code task: code(\"…\", f).idempotent()")
             }
+            Self::VariableMissing { name, .. } => Next::new(format!(
+                "give it one: runner.variable(\"{name}\", …), or --var {name}=… at a command line; or correct its name"
+            )),
             Self::StepFailed { at, .. } | Self::StepPanicked { at, .. } => Next::new(
                 "correct the cause and start again: the claim is released, and steps that are done are not repeated. A run waits a little before it tries the same text again, and a corrected one at once",
             )

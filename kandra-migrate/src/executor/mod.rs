@@ -12,6 +12,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::clock::SystemClock;
+use crate::cql::Variables;
 use crate::driver::{Database, Outcome, Request, TableIds, advice, agree, drain, pin};
 use crate::engine::{CodeRun, Executor, Send};
 use crate::ledger::SchemaRecord;
@@ -26,6 +27,8 @@ use crate::task::{ContextParts, TaskContext, TaskResult};
 pub(crate) struct ExecutorSettings {
     /// The keyspace that is migrated.
     pub(crate) keyspace: String,
+    /// Of code tasks' statements.
+    pub(crate) variables: Variables,
     /// Of the statements of a plan and of its code tasks.
     pub(crate) consistency: Consistency,
     /// When the outcome of a code task's statement counts as unknown, and a read of `system_schema` as lost.
@@ -161,6 +164,7 @@ impl Executor for CqlExecutor {
             clock: self.clock.clone(),
             guard,
             keyspace: self.settings.keyspace.clone(),
+            variables: self.settings.variables.clone(),
             consistency: self.settings.consistency,
             statement_timeout: self.settings.statement_timeout,
             timestamp_us,

@@ -1,16 +1,19 @@
 //! What a migration is going to do: described first, executed by the engine afterwards.
 
+mod destination;
 mod findings;
 mod into_plan;
 mod steps;
 mod task;
+#[cfg(test)]
+mod tests;
 
+pub use destination::Destination;
 pub(crate) use findings::findings;
 pub use into_plan::IntoPlan;
-pub use steps::Destination;
 pub(crate) use steps::{Repeat, Step, StepKind, Steps, Work};
-pub(crate) use task::{Body, TaskFn};
-pub use task::{CodeNeedsIdempotentOrOnce, OnFailure, Task, code, cql};
+pub(crate) use task::{Body, TaskFn, tasks_of};
+pub use task::{CodeNeedsIdempotentOrOnce, OnFailure, Task, code, cql, cql_file};
 
 /// The tasks of one migration, in the order in which they run.
 #[derive(Debug, Default)]

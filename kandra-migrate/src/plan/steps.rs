@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::{Body, OnFailure, Task, TaskFn};
+use super::{Body, Destination, OnFailure, Task, TaskFn, tasks_of};
 use crate::cql::{
-    self, Classification, CqlErrorKind, Kind, Refusal, Rule, SchemaChange, Statement, Variables,
+    self, Classification, CqlError, CqlErrorKind, Kind, Refusal, Rule, SchemaChange, Statement,
 };
 use crate::error::{At, Problem};
 use crate::migration::Migration;
@@ -144,15 +144,6 @@ impl Step {
 #[derive(Debug, Clone)]
 pub(crate) struct Steps(Vec<Step>);
 
-/// Where statements are going to be sent.
-#[derive(Debug, Clone)]
-pub struct Destination {
-    /// The keyspace that is migrated.
-    pub keyspace: String,
-    /// The session's own keyspace, which names without one are of.
-    pub session_keyspace: Option<String>,
-}
-
 impl Steps {
     /// Compiles the plan of a migration; nothing is sent.
     pub(crate) fn compile(migration: &Migration, destination: &Destination) -> Result<Self, Problem> {
@@ -164,9 +155,10 @@ impl Steps {
                 location: migration.location(),
             });
         }
-        let steps = plan.tasks.len();
+        let tasks = one_step_each(migration, plan.tasks)?;
+        let steps = tasks.len();
         let compiler = Compiler { migration, destination, steps };
-        plan.tasks
+        tasks
             .into_iter()
             .enumerate()
             .map(|(n, task)| compiler.step(n, task))
@@ -208,6 +200,40 @@ impl Steps {
     }
 }
 
+/// The tasks, with those of files cut into one for each statement.
+fn one_step_each(migration: &Migration, tasks: Vec<Task>) -> Result<Vec<Task>, Problem> {
+    let mut steps = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let Body::File { path, script } = &task.body else {
+            steps.push(task);
+            continue;
+        };
+        let fault = |why: &str| Problem::FileUse {
+            path: (*path).to_owned(),
+            location: task.location.clone(),
+            why: why.to_owned(),
+        };
+        if !migration.has_file(path) {
+            return Err(fault(
+                "the migration does not name it, so that it is no part of the checksum: write cql_file!(\"…\") in the module itself, or say reaches_outside",
+            ));
+        }
+        let script = script.as_ref().map_err(|fault| Problem::File(fault.clone()))?;
+        if !script.settings.is_empty() {
+            return Err(fault(
+                "what is said of a whole migration stands in #[migration(…)], not in a file of it",
+            ));
+        }
+        if task.undo.is_some() && script.statements.len() > 1 {
+            return Err(fault(
+                "one undo for several statements: write `-- kandra: undo` behind each of them in the file",
+            ));
+        }
+        steps.extend(tasks_of(path, script, Some(&task)));
+    }
+    Ok(steps)
+}
+
 struct Compiler<'a> {
     migration: &'a Migration,
     destination: &'a Destination,
@@ -216,7 +242,7 @@ struct Compiler<'a> {
 
 impl Compiler<'_> {
     fn step(&self, n: usize, task: Task) -> Result<Step, Problem> {
-        let location = format!("{}:{}", task.location.file(), task.location.line());
+        let location = task.location.clone();
         let at = |name: &str| At {
             version: self.migration.version(),
             name: self.migration.name().to_owned(),
@@ -234,7 +260,14 @@ impl Compiler<'_> {
         }
         let allowed = allowed(&task, &at)?;
         let (name, kind, repeat, work, digest) = match task.body {
-            Body::Cql(source) => self.statement(&source, task.name, task.repeat, &at)?,
+            Body::Cql(source) => {
+                let statement = read(&source, &at(task.name.as_deref().unwrap_or("cql")))?;
+                self.statement(statement, task.name, task.repeat, task.unclassified, &at)?
+            }
+            Body::Statement(statement) => {
+                self.statement(statement, task.name, task.repeat, task.unclassified, &at)?
+            }
+            Body::File { .. } => unreachable!("files are cut into statements before"),
             Body::Code(function) => {
                 let name = task.name.unwrap_or_else(|| "code".to_owned());
                 let repeat = task.repeat.expect("a code task is made by .idempotent() or .once()");
@@ -249,7 +282,7 @@ impl Compiler<'_> {
             )));
         }
         let undo =
-            task.undo.map(|undo| self.render(&undo, &at(&name)).map(|statement| statement.text().to_owned()));
+            task.undo.map(|undo| self.undo(&undo, &at(&name)).map(|statement| statement.text().to_owned()));
         Ok(Step {
             n: ordinal(n),
             kind,
@@ -272,48 +305,45 @@ impl Compiler<'_> {
 
     fn statement(
         &self,
-        source: &str,
+        statement: Statement,
         name: Option<String>,
         repeat: Option<Repeat>,
+        unclassified: bool,
         at: &impl Fn(&str) -> At,
     ) -> Result<(String, StepKind, Repeat, Work, String), Problem> {
-        let statement = self.render(source, &at(name.as_deref().unwrap_or("cql")))?;
+        let statement = self.render(statement, &at(name.as_deref().unwrap_or("cql")))?;
         let name = name.unwrap_or_else(|| title(&cql::mask(statement.text())));
         let at = at(&name);
         let found = statement.classify();
-        if let Some(refusal) = &found.refused {
-            return Err(refused(at, refusal, &statement));
+        match &found.refused {
+            Some(Refusal::Unknown(_) | Refusal::Syntax(_)) if unclassified => {}
+            Some(refusal) => return Err(refused(at, refusal, &statement)),
+            None => self.check_names(&found, at)?,
         }
-        self.check_names(&found, at)?;
-        let schema = matches!(found.kind, Kind::Schema | Kind::Role);
+        // What cannot be told may change the schema: the nodes have to agree before anything follows.
+        let schema = matches!(found.kind, Kind::Schema | Kind::Role) || found.refused.is_some();
         let kind = if schema { StepKind::Schema } else { StepKind::Data };
         let by_nature = if found.idempotent() { Repeat::Idempotent } else { Repeat::Once };
-        let repeat = repeat.unwrap_or(if schema { Repeat::Probe } else { by_nature });
+        let can_be_looked_for = schema && found.refused.is_none();
+        let repeat = repeat.unwrap_or(if can_be_looked_for { Repeat::Probe } else { by_nature });
         let digest = statement.digest();
         Ok((name, kind, repeat, Work::Cql { statement, found: Box::new(found) }, digest))
     }
 
-    fn render(&self, source: &str, at: &At) -> Result<Statement, Problem> {
-        let bytes = source.len();
-        if bytes > STATEMENT_BYTES_MAX {
-            return Err(Problem::CqlTooLong { at: at.clone(), bytes, bytes_max: STATEMENT_BYTES_MAX });
-        }
-        let variables = Variables::keyspace(&self.destination.keyspace);
-        cql::one(source).and_then(|statement| statement.render(&variables)).map_err(|error| {
-            let at = at.clone();
-            match error.kind() {
-                CqlErrorKind::Empty => Problem::CqlEmpty { at },
-                CqlErrorKind::SecondStatement => Problem::CqlTwo { at, excerpt: error.explain() },
-                _ => Problem::CqlMalformed { at, message: error.to_string(), excerpt: error.explain() },
-            }
-        })
+    fn undo(&self, source: &str, at: &At) -> Result<Statement, Problem> {
+        read(source, at).and_then(|statement| self.render(statement, at))
+    }
+
+    fn render(&self, statement: Statement, at: &At) -> Result<Statement, Problem> {
+        check_length(statement.text(), at)?;
+        self.destination.render(statement).map_err(|error| malformed(at, &error))
     }
 
     /// The driver has no keyspace per request, and the session is the caller's: names without a keyspace would be of
     /// whatever keyspace that session is in.
     fn check_names(&self, found: &Classification, at: At) -> Result<(), Problem> {
-        let Destination { keyspace, session_keyspace } = self.destination;
-        if found.unqualified.is_empty() || session_keyspace.as_ref() == Some(keyspace) {
+        let Destination { keyspace, session_keyspace, .. } = self.destination;
+        if found.unqualified.is_empty() || self.destination.is_session_keyspace() {
             return Ok(());
         }
         Err(Problem::Unqualified {
@@ -343,6 +373,32 @@ fn is_built(work: &Work) -> bool {
 
 fn ordinal(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn read(source: &str, at: &At) -> Result<Statement, Problem> {
+    check_length(source, at)?;
+    cql::one(source).map_err(|error| malformed(at, &error))
+}
+
+fn check_length(source: &str, at: &At) -> Result<(), Problem> {
+    match source.len() {
+        bytes if bytes > STATEMENT_BYTES_MAX => {
+            Err(Problem::CqlTooLong { at: at.clone(), bytes, bytes_max: STATEMENT_BYTES_MAX })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn malformed(at: &At, error: &CqlError) -> Problem {
+    let at = at.clone();
+    match error.kind() {
+        CqlErrorKind::Empty => Problem::CqlEmpty { at },
+        CqlErrorKind::SecondStatement => Problem::CqlTwo { at, excerpt: error.explain() },
+        CqlErrorKind::UnknownVariable(name) => {
+            Problem::VariableMissing { at, name: name.clone(), excerpt: error.explain() }
+        }
+        _ => Problem::CqlMalformed { at, message: error.to_string(), excerpt: error.explain() },
+    }
 }
 
 fn refused(at: At, refusal: &Refusal, statement: &Statement) -> Problem {

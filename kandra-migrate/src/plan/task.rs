@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cql::Statement;
+use crate::files::{Fault, Mark, Marked, Script};
 use crate::task::{TaskContext, TaskResult};
 
 pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
@@ -54,12 +56,22 @@ pub struct Task {
     /// Codes of rules of the lint that do not count for it.
     pub(crate) allowed: Vec<String>,
     pub(crate) wait_built: bool,
-    pub(crate) location: &'static Location<'static>,
+    pub(crate) unclassified: bool,
+    /// `file:line`.
+    pub(crate) location: String,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
+    /// A text, which is to be one statement.
     Cql(String),
+    /// A statement of a file.
+    Statement(Statement),
+    /// A file of `cql_file!`, each of whose statements is a step.
+    File {
+        path: &'static str,
+        script: Result<Script, Fault>,
+    },
     Code(TaskFn),
 }
 
@@ -72,7 +84,36 @@ pub(crate) enum Body {
 /// The statement is parsed when the plan is checked, before anything is sent.
 #[track_caller]
 pub fn cql(statement: impl Into<String>) -> Task {
-    Task::new(None, Body::Cql(statement.into()), Location::caller())
+    Task::new(None, Body::Cql(statement.into()), place(Location::caller()))
+}
+
+/// What [`cql_file!`](crate::cql_file) is: the path is for messages, and to know the file by in the checksum.
+#[doc(hidden)]
+#[track_caller]
+pub fn cql_file(path: &'static str, text: &str) -> Task {
+    Task::new(None, Body::File { path, script: Script::parse(path, text) }, place(Location::caller()))
+}
+
+/// A task for each statement of the file at `path`; `like` says what the statements do not say themselves.
+pub(crate) fn tasks_of(path: &str, script: &Script, like: Option<&Task>) -> Vec<Task> {
+    let task = |(n, marked): (usize, &Marked)| {
+        let location = format!("{path}:{}", marked.statement.origin().line);
+        let body = Body::Statement(marked.statement.clone());
+        let task = match like {
+            Some(like) => Task { body, location, ..like.clone() },
+            None => Task::new(None, body, location),
+        };
+        // Several steps of one name could not be told apart.
+        let name = task.name.as_ref().map(|name| format!("{name} {}", n + 1));
+        let undo = marked.undo.as_ref().map(|undo| undo.text().to_owned());
+        let task = Task { name, undo: undo.or_else(|| task.undo.clone()), ..task };
+        marked.marks.iter().fold(task, Task::marked)
+    };
+    script.statements.iter().enumerate().map(task).collect()
+}
+
+fn place(location: &Location<'_>) -> String {
+    format!("{}:{}", location.file(), location.line())
 }
 
 /// A task of code. What a crash in the middle of it means has to be said: [`CodeNeedsIdempotentOrOnce::idempotent`] or
@@ -86,7 +127,7 @@ where
     Fut: Future<Output = TaskResult> + Send + 'static,
 {
     let function = TaskFn(Arc::new(move |context| Box::pin(function(context))));
-    CodeNeedsIdempotentOrOnce(Task::new(Some(name.into()), Body::Code(function), Location::caller()))
+    CodeNeedsIdempotentOrOnce(Task::new(Some(name.into()), Body::Code(function), place(Location::caller())))
 }
 
 /// A code task of which it is not said yet whether it may run twice.
@@ -109,7 +150,7 @@ impl CodeNeedsIdempotentOrOnce {
 }
 
 impl Task {
-    fn new(name: Option<String>, body: Body, location: &'static Location<'static>) -> Self {
+    fn new(name: Option<String>, body: Body, location: String) -> Self {
         Self {
             name,
             body,
@@ -120,9 +161,23 @@ impl Task {
             on_failure: OnFailure::default(),
             timeout: None,
             stall_timeout: None,
+            unclassified: false,
             allowed: Vec::new(),
             wait_built: false,
             location,
+        }
+    }
+
+    /// With what a file says of its statement.
+    fn marked(self, mark: &Mark) -> Self {
+        match mark {
+            Mark::Idempotent => self.idempotent(),
+            Mark::Once => self.once(),
+            Mark::PointOfNoReturn => self.point_of_no_return(),
+            Mark::Timeout(timeout) => self.timeout(*timeout),
+            Mark::Unclassified => self.unclassified(),
+            Mark::WaitBuilt => self.wait_built(),
+            Mark::Allow(code) => self.allow(code),
         }
     }
 
@@ -148,6 +203,17 @@ impl Task {
     /// has no verb that runs it.
     pub fn undo(mut self, statement: impl Into<String>) -> Self {
         self.undo = Some(statement.into());
+        self
+    }
+
+    /// Sends a statement of which it cannot be told what it does: one that a newer server or a fork has, and this crate
+    /// does not know yet ([`KM0045`](crate::Code::CqlUnclassified), or [`KM0044`](crate::Code::CqlMalformed) where it
+    /// begins like one that is known). `USE` stays refused.
+    ///
+    /// Nothing is looked for where its outcome is unknown, and names in it are not checked for their keyspace. It counts
+    /// as [`Task::once`], unless it is marked [`Task::idempotent`].
+    pub fn unclassified(mut self) -> Self {
+        self.unclassified = true;
         self
     }
 

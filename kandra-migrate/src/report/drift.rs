@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+pub use crate::schema::drift::Difference;
 use crate::schema::drift::differences;
 use crate::schema::script;
 use crate::schema::shape::KeyspaceSchema;
@@ -19,20 +20,6 @@ pub struct Drift {
     pub remark: Option<String>,
     /// What differs, object by object, in an order in which the statements can be sent.
     pub differences: Vec<Difference>,
-}
-
-/// One object that is not as the last completed version left it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Difference {
-    /// Its kind and name: `table users`.
-    pub object: String,
-    /// What is different: `column age was not there`.
-    pub what: String,
-    /// The CQL that would lead back, without a `;` at its end; a line that begins with `--` says why there is none, or
-    /// what is to be thought about before. Nothing sends it.
-    pub cql: Vec<String>,
 }
 
 impl Drift {

@@ -24,8 +24,7 @@ pub struct LintFinding {
     pub location: String,
     /// Where the statement begins in the text that it was read from.
     pub position: Position,
-    /// The statement, with the literals of data and role statements masked, as it would be sent to a keyspace that is
-    /// called `keyspace`.
+    /// The statement, its variables as they are, with the literals of data and role statements masked.
     pub statement: String,
     /// What is wrong and what to do.
     pub message: String,

@@ -5,7 +5,20 @@ use super::snapshot::{Defined, Key, Snapshot};
 use crate::cql::{
     ColumnDefinition, CqlType, CreateTable, ObjectKind, OptionValue, Options, SchemaChange, quote,
 };
-use crate::report::Difference;
+
+/// One object that is not as the last completed version left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Difference {
+    /// Its kind and name: `table users`.
+    pub object: String,
+    /// What is different: `column age was not there`.
+    pub what: String,
+    /// The CQL that would lead back, without a `;` at its end; a line that begins with `--` says why there is none, or
+    /// what is to be thought about before. Nothing sends it.
+    pub cql: Vec<String>,
+}
 
 /// Compares two texts of [`script`](super::script) of this keyspace, object by object. In the order in which the
 /// statements can be sent: what is to go first, dependent objects before what they are of.

@@ -23,7 +23,7 @@ use super::guard::Permit;
 use super::statement::{Checked, Column, Manner, StatementError};
 use super::{Far, Guard, TaskError};
 use crate::clock::SystemClock;
-use crate::cql::{QualifiedName, literal};
+use crate::cql::{QualifiedName, Variables, literal};
 use crate::driver::{Database, Grid, Outcome, Request};
 
 /// Statements that a task keeps prepared. A task that has more puts values into their text.
@@ -40,7 +40,8 @@ const CHECKPOINT_BYTES_MAX: usize = 4096;
 ///
 /// Cheap to clone, so that parts of a task can run side by side.
 ///
-/// `${keyspace}` in a statement stands for the keyspace that is migrated. Statements wait until the lease lasts for
+/// `${keyspace}` in a statement stands for the keyspace that is migrated, other variables for what
+/// [`Runner::variable`](crate::Runner::variable) says. Statements wait until the lease lasts for
 /// them; they are sent once, at `QUORUM` unless the runner says otherwise, and time out after the runner's statement
 /// timeout (default 30 s).
 #[derive(Clone)]
@@ -58,6 +59,7 @@ pub(crate) struct ContextParts {
     pub(crate) clock: Arc<SystemClock>,
     pub(crate) guard: Arc<Guard>,
     pub(crate) keyspace: String,
+    pub(crate) variables: Variables,
     pub(crate) consistency: Consistency,
     pub(crate) statement_timeout: Duration,
     pub(crate) timestamp_us: Option<i64>,
@@ -244,8 +246,8 @@ impl TaskContext {
         let parts = &self.0.parts;
         let session_keyspace = self.session().get_keyspace();
         let session_keyspace = session_keyspace.as_ref().map(|keyspace| keyspace.as_str());
-        let checked =
-            Checked::of(cql, &parts.keyspace, session_keyspace).map_err(|error| failed(cql, error))?;
+        let checked = Checked::of(cql, &parts.variables, &parts.keyspace, session_keyspace)
+            .map_err(|error| failed(cql, error))?;
         let text = checked.text.as_str();
         let mut statement = parts.database.statement(text, parts.consistency, parts.statement_timeout);
         if checked.is_read() {

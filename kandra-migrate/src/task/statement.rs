@@ -54,13 +54,14 @@ pub(super) struct Manner {
 }
 
 impl Checked {
-    /// The statement of a text, `${keyspace}` replaced.
+    /// The statement of a text, its variables replaced.
     pub(super) fn of(
         text: &str,
+        variables: &Variables,
         keyspace: &str,
         session_keyspace: Option<&str>,
     ) -> Result<Self, StatementError> {
-        let statement = cql::one(text)?.render(&Variables::keyspace(keyspace))?;
+        let statement = cql::one(text)?.render(variables)?;
         let found = statement.classify();
         if let Some(refusal) = found.refused {
             return Err(StatementError::Refused(refusal));
@@ -128,11 +129,12 @@ mod tests {
     use super::*;
 
     fn checked(text: &str) -> Checked {
-        Checked::of(text, "shop", None).expect("a statement that may be sent")
+        Checked::of(text, &Variables::keyspace("shop"), "shop", None).expect("a statement that may be sent")
     }
 
     fn refused(text: &str) -> StatementError {
-        Checked::of(text, "shop", Some("other")).expect_err("a statement that may not be sent")
+        Checked::of(text, &Variables::keyspace("shop"), "shop", Some("other"))
+            .expect_err("a statement that may not be sent")
     }
 
     fn columns(columns: &[(&str, &str)]) -> Vec<Column> {
@@ -159,7 +161,8 @@ mod tests {
             StatementError::Text(_)
         ));
         assert!(matches!(refused("SELECT * FROM users"), StatementError::Unqualified { .. }));
-        assert!(Checked::of("SELECT * FROM users", "shop", Some("shop")).is_ok());
+        let variables = Variables::keyspace("shop");
+        assert!(Checked::of("SELECT * FROM users", &variables, "shop", Some("shop")).is_ok());
     }
 
     #[test]

@@ -39,6 +39,7 @@ fn migration(version: i64, name: &'static str, plan: fn() -> Plan) -> Migration 
         file: file!(),
         line: line!(),
         module_path: module_path!(),
+        files: &[],
         plan,
     })
 }

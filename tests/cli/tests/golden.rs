@@ -27,6 +27,7 @@ pub(crate) fn normalised(text: &str, keyspace: &str) -> String {
     static VOLATILE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         [
             (r"cassandra://[^\s/]+/", "cassandra://HOSTS/"),
+            (r#"(?:[^\s"]*/target/[^\s"]*/)?(kandra)-under-test\b"#, "$1"),
             (r#"[^\s"]*/target/[^\s"]*/(shop|embedded-cli)\b"#, "$1"),
             (r"pid \d+", "pid PID"),
             (r"\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\dZ", "YYYY-MM-DD${1}hh:mm:ssZ"),
@@ -37,6 +38,7 @@ pub(crate) fn normalised(text: &str, keyspace: &str) -> String {
             (r#"("(?:took|waited)_ms": )\d+"#, "${1}MS"),
             (r"\b(?:\d+ min )?[0-9.]+ (?:ms|s|min)\b", "SOME TIME"),
             (r"(\.rs):\d+", "$1:LINE"),
+            (r"(?:/[^\s/:]+)+/migrations\b", "migrations"),
         ]
         .map(|(pattern, with)| (Regex::new(pattern).unwrap(), with))
         .into()

@@ -6,10 +6,11 @@ use std::process::{Command, Stdio};
 use crate::golden;
 use crate::shop::{EXAMPLE, Printed, SHOP};
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "status",
     "plan",
     "verify",
+    "lint",
     "run",
     "wait",
     "pause",

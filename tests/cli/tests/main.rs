@@ -3,6 +3,7 @@
 //! Golden files are in `golden/`; `KANDRA_BLESS=1` writes them anew.
 
 mod commands;
+mod files;
 mod golden;
 mod help;
 mod next;

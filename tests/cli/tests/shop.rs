@@ -16,6 +16,7 @@ use crate::golden;
 
 pub(crate) const SHOP: &str = env!("CARGO_BIN_EXE_shop");
 pub(crate) const EXAMPLE: &str = env!("CARGO_BIN_EXE_embedded-cli");
+pub(crate) const KANDRA: &str = env!("CARGO_BIN_EXE_kandra-under-test");
 
 const REPLICATION: &str = "{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}";
 
@@ -101,7 +102,11 @@ impl Shop {
     /// Types a command.
     pub(crate) fn run(&mut self, arguments: &[&str]) -> Printed {
         let output = self.command(self.binary).args(arguments).output().expect("the binary starts");
-        let name = if self.binary == SHOP { "shop" } else { "embedded-cli" };
+        let name = match self.binary {
+            SHOP => "shop",
+            KANDRA => "kandra",
+            _ => "embedded-cli",
+        };
         let quoted = |argument: &&str| {
             if argument.contains(' ') { format!("\"{argument}\"") } else { (*argument).to_owned() }
         };

@@ -18,6 +18,7 @@ pub fn migration(version: i64, plan: fn() -> Plan) -> &'static Migration {
         file: file!(),
         line: 1,
         module_path: "script",
+        files: &[],
         plan,
     })))
 }

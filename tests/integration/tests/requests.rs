@@ -20,6 +20,7 @@ fn many() -> Vec<&'static Migration> {
             file: file!(),
             line: u32::try_from(version).unwrap(),
             module_path: "many",
+            files: &[],
             plan: plan_of_one,
         })))
     };

@@ -167,6 +167,7 @@ impl Catalogue {
                 file: "m.rs",
                 line: 1,
                 module_path: "simulation::m",
+                files: &[],
                 plan: PLAN_OF[self.plans.len()],
             }));
             self.plans.push(steps);

@@ -76,8 +76,7 @@ impl Process {
         };
         let settings = host.settings.clone();
         let future = Box::pin(async move {
-            let destination =
-                Destination { keyspace: KEYSPACE.to_owned(), session_keyspace: Some(KEYSPACE.to_owned()) };
+            let destination = Destination::new(KEYSPACE, Some(KEYSPACE.to_owned()));
             let table = format!("{KEYSPACE}.kandra_migrations");
             let catalog = Catalog::new(&migrations, settings.up_to);
             let identity = Identity { owner, info: name, reason: None };

@@ -64,6 +64,20 @@ pub mod shared {
     }
 }
 
+/// A migration of files and code.
+#[migration(version = 6)]
+pub mod from_files {
+    use kandra_migrate::prelude::*;
+
+    fn up() -> impl IntoPlan {
+        [
+            cql_file!("cql/tables.cql").retries(1),
+            kandra_migrate::cql_file!("cql/index.cql"),
+            cql("DROP TABLE ${keyspace}.old"),
+        ]
+    }
+}
+
 /// A migration that a macro writes.
 macro_rules! add_column {
     ($version:literal, $name:ident, $column:expr) => {

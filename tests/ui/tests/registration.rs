@@ -71,3 +71,23 @@ fn a_renamed_and_a_reexported_library_serve_as_well() {
     assert_eq!(renamed::by_another_name::MIGRATION.version().get(), 1);
     assert_eq!(renamed::through_a_facade::MIGRATION.version().get(), 2);
 }
+
+#[test]
+fn a_migration_of_files_has_a_checksum_of_them_as_well() {
+    let migration = &ui::from_files::MIGRATION;
+    assert!(migration.checksum().starts_with("k1:"));
+    assert_ne!(migration.checksum(), checksum_of_text("from_files"));
+    kandra_migrate::Registry::of([migration]).check().expect("the files are part of it");
+}
+
+/// A registry of a crate has the files of its directories, and a crate that is renamed has them too.
+#[test]
+fn the_files_of_a_directory_are_migrations_of_the_crates_registry() {
+    let migrations = renamed::MIGRATIONS.migrations().expect("migrations");
+    let named =
+        |version| migrations.iter().find(|migration| migration.version().get() == version).map(|m| m.name());
+    assert_eq!(named(7), Some("add_index"));
+    let of_file = migrations.iter().find(|migration| migration.version().get() == 7).expect("the file");
+    assert_eq!(of_file.location(), "migrations/V0007__add_index.cql:1");
+    renamed::MIGRATIONS.check().expect("they are sound");
+}

@@ -371,6 +371,7 @@ async fn a_stored_checksum_is_compared_in_its_own_format() {
             file: "src/m.rs",
             line: 7,
             module_path: "tests::m",
+            files: &[],
             plan: users,
         };
         Migration::new(source)

@@ -287,6 +287,7 @@ pub(super) const fn migration(
         file: "src/m.rs",
         line: 7,
         module_path: "tests::m",
+        files: &[],
         plan,
     })
 }
@@ -336,7 +337,7 @@ pub(super) async fn run_with(
 ) -> Result<Report, Error> {
     let (clock, dice) = (PausedClock(Instant::now()), Dice::system());
     let owner = dice.nonce();
-    let destination = Destination { keyspace: "shop".to_owned(), session_keyspace: Some("shop".to_owned()) };
+    let destination = Destination::new("shop", Some("shop".to_owned()));
     Run::new(
         Env { store: world, clock: &clock, dice: &dice, settings: &settings },
         world,

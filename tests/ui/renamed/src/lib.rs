@@ -19,3 +19,9 @@ pub mod through_a_facade {
         cql("DROP TABLE ${keyspace}.a")
     }
 }
+
+km::registry!(
+    /// Those by one name and by the other.
+    pub static MIGRATIONS
+);
+km::cql_dir!("migrations");

@@ -9,7 +9,7 @@ const UNITS: [(&str, u64); 5] =
 const DAYS_MAX: u64 = 3650;
 
 /// `500ms`, `30s`, `5m`, `2h`, `1d`, and sums of them as in `1h30m`. Zero needs no unit.
-pub(super) fn parse(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     if text == "0" {
         return Ok(Duration::ZERO);
     }

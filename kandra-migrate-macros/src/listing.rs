@@ -1,0 +1,1 @@
+../../kandra-migrate/src/files/listing.rs

@@ -1,0 +1,3 @@
+mod checksum;
+mod listing;
+mod script;
