@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use crate::clock::Dice;
+use crate::clock::{Dice, SystemClock};
 use crate::engine::{Env, Identity, Operator, Verb};
 use crate::error::Error;
+use crate::executor::CqlExecutor;
 use crate::report::AuditEvent;
 use crate::runner::{Parts, Runner, info};
+use crate::store::CqlStore;
 
 /// The verbs of an operator, each with a reason that stays in the audit trail. Made by
 /// [`Runner::control`](crate::Runner::control).
@@ -99,7 +101,8 @@ impl<'r> Control<'r> {
         let parts = self.runner.parts()?;
         let dice = Dice::system();
         let mut operator = self.operator(&parts, &dice, Some(reason));
-        Ok(operator.carry_out(verb).await?)
+        // One large state machine: on the heap, it does not weigh on its caller's future.
+        Ok(Box::pin(operator.carry_out(verb)).await?)
     }
 
     fn operator<'a>(
@@ -107,7 +110,7 @@ impl<'r> Control<'r> {
         parts: &'a Parts,
         dice: &'a Dice,
         reason: Option<&str>,
-    ) -> Operator<'a, crate::store::CqlStore, crate::clock::SystemClock> {
+    ) -> Operator<'a, CqlStore, SystemClock, CqlExecutor> {
         let env =
             Env { store: &parts.store, clock: parts.clock.as_ref(), dice, settings: self.runner.settings() };
         let identity = Identity {
@@ -115,6 +118,7 @@ impl<'r> Control<'r> {
             info: info(self.runner.application_name()),
             reason: reason.map(str::to_owned),
         };
-        Operator::new(env, identity, &parts.catalog, parts.destination.keyspace.clone(), parts.table.clone())
+        let (keyspace, table) = (parts.destination.keyspace.clone(), parts.table.clone());
+        Operator::new(env, &parts.executor, identity, &parts.catalog, keyspace, table)
     }
 }

@@ -142,6 +142,8 @@
 //!
 //! None is on by default.
 
+#[cfg(test)]
+mod arrows;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod clock;
@@ -150,10 +152,13 @@ mod cql;
 mod driver;
 mod engine;
 mod error;
+mod executor;
+mod human;
 mod ledger;
 mod migration;
 mod mutant;
 mod plan;
+mod port;
 mod registry;
 mod report;
 mod runner;
@@ -173,7 +178,7 @@ pub use report::{
     StepStatus,
 };
 pub use runner::Runner;
-pub use schema::definition::LEDGER_TABLE;
+pub use store::LEDGER_TABLE;
 pub use task::{TaskContext, TaskError, TaskResult};
 
 /// What the macros expand to; no part of the API.
@@ -200,17 +205,16 @@ pub mod __private {
 pub mod __internals {
     pub use crate::clock::{Clock, Dice, SystemClock};
     pub use crate::engine::{
-        Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Observer, Progress,
-        Run, Send, SendError, Settings, Shutdown,
+        Catalog, CodeRun, Env, Executor, Identity, Observer, Progress, Run, Send, Settings, Shutdown,
     };
     pub use crate::ledger::*;
     #[cfg(feature = "__mutants")]
     pub use crate::mutant::{Mutant, break_rule};
     pub use crate::plan::Destination;
+    pub use crate::port::{Agreed, Cause, Coordinator, Drained, NoAgreement, SendError, StoreError};
     pub use crate::schema::{Effect, SchemaChange};
     pub use crate::store::{
-        Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
-        Tokens,
+        Answer, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, Tokens,
     };
     pub use crate::task::{Guard, Permit, RunEnded};
 

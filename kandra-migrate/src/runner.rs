@@ -10,19 +10,18 @@ use scylla::statement::{Consistency, SerialConsistency};
 
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
-use crate::driver::{CqlExecutor, ExecutorSettings};
 #[cfg(feature = "cli")]
 use crate::engine::Observer;
 use crate::engine::{
     Catalog, Env, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending, verify,
 };
 use crate::error::{Error, Problem};
+use crate::executor::{CqlExecutor, ExecutorSettings};
 use crate::ledger::{Ledger, MAIN_SCOPE};
 use crate::plan::Destination;
 use crate::registry::Registry;
 use crate::report::{Literals, PlannedMigration, Report, Status};
-use crate::schema::definition::LEDGER_TABLE;
-use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
+use crate::store::{CqlStore, LEDGER_TABLE, ReadLevel, Slice, StoreSettings};
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
 ///
@@ -142,9 +141,9 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// How long a data statement of unknown outcome may still land: the server's own bound on it. What comes after such
-    /// a statement waits so long; after a takeover, counted from the dead holder's own deadline, two thirds of its lease
-    /// after its last sign of life.
+    /// How long a data statement of unknown outcome may still land: the server's own bound on it, by its own clock. What
+    /// comes after such a statement waits half as long again, since this clock may run faster; after the takeover of a
+    /// run that died in a step on data or of code, counted from the end of its lease.
     pub fn drain(mut self, time: Duration) -> Self {
         self.settings.drain_data = time;
         self
@@ -274,7 +273,11 @@ impl<'r> Runner<'r> {
         let ledger = self.ledger(&parts).await?;
         verify(&ledger, &parts.catalog)?;
         parts.catalog.compile(&ledger, &parts.destination)?;
-        Ok(parts.catalog.pending(&ledger).map(|entry| PlannedMigration::of(entry, literals)).collect())
+        Ok(parts
+            .catalog
+            .pending(&ledger)
+            .map(|entry| PlannedMigration::of(entry.migration, entry.steps(), literals))
+            .collect())
     }
 
     /// Who holds the lease, and the state of each version. Reads only.
@@ -287,7 +290,8 @@ impl<'r> Runner<'r> {
         if let Some(first) = first_pending.filter(|_| ledger.head().is_some()) {
             ledger.steps = reader.ledger(Slice::StepsFrom(first), ReadLevel::Quorum).await?.steps;
         }
-        Ok(Status::of(&ledger, &parts.catalog))
+        let known = parts.catalog.entries().map(|entry| entry.migration);
+        Ok(Status::of(&ledger, known))
     }
 
     /// Waits until everything that the binary needs is applied, and never migrates: for a service whose migrations

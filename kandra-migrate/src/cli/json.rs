@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::answer::{Answer, Changed, is_pending};
 use super::exit::Exit;
 use crate::error::{Error, Idiom};
+use crate::human::utc;
 use crate::report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, StepStatus, utc,
+    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, StepStatus,
 };
 
 const SCHEMA_VERSION: u32 = 1;

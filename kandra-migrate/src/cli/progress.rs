@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::paint::{Paint, Painter};
 use crate::engine::{Observer, Progress};
-use crate::report::human;
+use crate::human::human;
 
 /// Clears the line and goes to its start.
 const CLEAR: &str = "\r\x1b[2K";

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use super::answer::{Answer, Changed, is_edited, is_paused, is_pending};
 use super::paint::{Paint, Painter};
 use super::table::{self, Cell};
+use crate::human::{human, utc};
 use crate::report::{
-    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status, human, utc,
+    AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, Report, Status,
 };
 
 /// The text for stdout.

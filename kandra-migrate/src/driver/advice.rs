@@ -5,13 +5,13 @@ use std::time::Duration;
 use scylla::statement::Consistency;
 
 use super::{Database, Grid};
-use crate::store::literal;
+use crate::cql::literal;
 
 /// What should be looked at. Nothing where it cannot be read: advice must not fail a run.
 pub(crate) async fn advice(database: &Database, keyspace: &str, timeout: Duration) -> Vec<String> {
     let text = format!(
         "SELECT toJson(replication) AS replication FROM system_schema.keyspaces WHERE keyspace_name = {}",
-        literal::text(keyspace)
+        literal(keyspace)
     );
     let Ok(result) = database.send(database.statement(text, Consistency::One, timeout)).await else {
         return Vec::new();

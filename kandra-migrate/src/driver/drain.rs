@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use scylla::statement::Consistency;
 
 use super::{Database, Knock, knock, pin, socket_address};
-use crate::engine::{Coordinator, Drained};
+use crate::port::{Coordinator, Drained};
 
 /// Between two questions.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Asks the node itself until it answers or is gone, at most so long.
-pub(super) async fn drain(database: &Database, coordinator: &Coordinator, timeout: Duration) -> Drained {
+pub(crate) async fn drain(database: &Database, coordinator: &Coordinator, timeout: Duration) -> Drained {
     let start = Instant::now();
     loop {
         let left = timeout.saturating_sub(start.elapsed()).min(ANSWER_TIMEOUT);

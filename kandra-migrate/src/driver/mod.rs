@@ -1,13 +1,13 @@
 //! The `scylla` driver, used so that nothing is sent twice and the caller's session stays as it is.
 
 mod advice;
+mod agreement;
 mod answered;
+mod coordinator;
 mod drain;
-mod executor;
 mod grid;
 mod node;
 mod outcome;
-mod panic;
 mod table_id;
 
 use std::sync::{Arc, OnceLock};
@@ -23,11 +23,14 @@ use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
 use uuid::Uuid;
 
+pub(crate) use advice::advice;
+pub(crate) use agreement::agree;
 pub(crate) use answered::Answered;
-pub(crate) use executor::{CqlExecutor, ExecutorSettings};
+pub(crate) use drain::drain;
 pub(crate) use grid::{Grid, Record, UnexpectedAnswer};
 pub(crate) use node::{Knock, knock, socket_address};
 pub(crate) use outcome::{Outcome, Request, is_from_server};
+pub(crate) use table_id::{TableIds, is_refusal_of_id};
 
 /// The caller's session. Every statement says by itself how it is to be sent, so that no profile of the session
 /// decides: once, at this consistency, within this time.

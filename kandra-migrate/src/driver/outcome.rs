@@ -8,8 +8,7 @@ use std::sync::Arc;
 use scylla::errors::{DbError, ExecutionError, PrepareError, RequestAttemptError};
 
 use super::UnexpectedAnswer;
-use crate::engine::SendError;
-use crate::store::{Cause, StoreError};
+use crate::port::{Cause, SendError, StoreError};
 
 /// What was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

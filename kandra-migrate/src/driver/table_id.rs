@@ -36,22 +36,26 @@ impl TableIds {
 
     /// Whether the server refused the statement for its id. Then the next ones go without.
     pub(crate) fn refused_by(&self, error: &ExecutionError) -> bool {
-        let ExecutionError::LastAttemptError(RequestAttemptError::DbError(kind, message)) = error else {
-            return false;
-        };
-        let about_id = message.to_ascii_lowercase().contains("property 'id'")
-            || message.to_ascii_lowercase().contains("unknown property: id");
-        let refused =
-            matches!(kind, DbError::SyntaxError | DbError::ConfigError | DbError::Invalid) && about_id;
+        let refused = is_refusal_of_id(error);
         if refused {
             tracing::warn!(
-                message,
+                %error,
                 "the server takes no table ids: a CREATE TABLE that lands late would replace the table and its rows"
             );
             self.0.store(false, SeqCst);
         }
         refused
     }
+}
+
+/// Whether a server refused a statement for the id in it.
+pub(crate) fn is_refusal_of_id(error: &ExecutionError) -> bool {
+    let ExecutionError::LastAttemptError(RequestAttemptError::DbError(kind, message)) = error else {
+        return false;
+    };
+    let message = message.to_ascii_lowercase();
+    let is_about_id = message.contains("property 'id'") || message.contains("unknown property: id");
+    is_about_id && matches!(kind, DbError::SyntaxError | DbError::ConfigError | DbError::Invalid)
 }
 
 #[cfg(test)]

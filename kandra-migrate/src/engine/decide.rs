@@ -60,6 +60,19 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// The version that it is about.
+    pub(crate) fn version(&self) -> Option<i64> {
+        match self {
+            Self::Begin { version, .. }
+            | Self::Resume { version, .. }
+            | Self::Repair { version }
+            | Self::Complete { version }
+            | Self::Pause { version, .. }
+            | Self::Blocked { version, .. } => Some(*version),
+            Self::Release => None,
+        }
+    }
+
     /// The ordinal of the step that it is about.
     pub(crate) fn step(&self) -> Option<i64> {
         match self {
@@ -161,7 +174,12 @@ fn foreign_step<'a>(ledger: &'a Ledger, entry: &Entry) -> Option<&'a StepRow> {
 /// What a paused version waits for. `ledger` has its journal.
 pub(crate) fn stuck(ledger: &Ledger, entry: &Entry) -> Stuck {
     let version = entry.version().get();
-    if ledger.version(version).is_some_and(|row| !entry.migration.accepts(&row.checksum)) {
+    let is_edited = match ledger.version(version) {
+        Some(row) => !entry.migration.accepts(&row.checksum),
+        // Its claim was released by a failure, and its journal tells what this text has to begin with.
+        None => foreign_step(ledger, entry).is_some(),
+    };
+    if is_edited {
         return Stuck::Edited;
     }
     let in_doubt = ledger.steps_of(version).any(|step| step.state == StepState::Intent);

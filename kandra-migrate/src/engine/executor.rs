@@ -3,16 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use thiserror::Error;
-
 use crate::plan::TaskFn;
+use crate::port::{Agreed, Coordinator, Drained, NoAgreement, SendError};
 use crate::schema::{Effect, SchemaChange};
-use crate::store::Cause;
 use crate::task::{Guard, TaskResult};
-
-/// A node that schema statements are sent to, as the journal names it: `host-id address:port`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Coordinator(pub String);
 
 /// A statement to be sent once.
 #[derive(Debug, Clone, Copy)]
@@ -28,41 +22,6 @@ pub struct Send<'a> {
     pub timestamp_us: Option<i64>,
     /// When its outcome counts as unknown.
     pub timeout: Duration,
-}
-
-/// Why a statement has no known success.
-#[derive(Debug, Clone, Error)]
-pub enum SendError {
-    /// It may have had its effect, or may still have it.
-    #[error("{0}")]
-    Unknown(Cause),
-    /// It had none; the same may work later.
-    #[error("{0}")]
-    Passing(Cause),
-    /// It had none and will not.
-    #[error("{0}")]
-    Refused(Cause),
-}
-
-/// What became of a node that a statement with an unknown outcome was sent to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drained {
-    /// A fresh connection to it was answered: what it had to do, it has done.
-    Answered,
-    /// Its process is gone, or runs anew: what it had to do, it will not do.
-    Gone,
-    /// Neither, within the time: what it had to do may still come.
-    Silent,
-}
-
-/// The nodes did not agree on one schema version.
-#[derive(Debug, Clone, Error)]
-#[error("no schema agreement within {}: {disagreeing}", crate::report::human(*.waited))]
-pub struct NoAgreement {
-    /// How long was waited.
-    pub waited: Duration,
-    /// The nodes that differ or do not answer.
-    pub disagreeing: String,
 }
 
 /// A code task to be run.
@@ -92,8 +51,12 @@ pub trait Executor: std::marker::Send + Sync {
     /// Sends a statement, once.
     fn send(&self, statement: Send<'_>) -> impl Future<Output = Result<(), SendError>> + std::marker::Send;
 
-    /// Waits until all nodes that are up have one schema version.
-    fn agree(&self, timeout: Duration) -> impl Future<Output = Result<(), NoAgreement>> + std::marker::Send;
+    /// Waits until all nodes that are up have one schema version, and says whether this node is one of them.
+    fn agree(
+        &self,
+        with: Option<&Coordinator>,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Agreed, NoAgreement>> + std::marker::Send;
 
     /// Asks whether a node can still be at work on an earlier statement.
     fn drain(

@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::ledger::IllegalTransition;
-use crate::store::StoreError;
+use crate::port::StoreError;
 
 /// Why a holder stops before everything is applied.
 #[derive(Debug)]

@@ -1,18 +1,17 @@
 //! What the holder of the lease does: one action after the other, each written before and after.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{Catalog, Entry};
 use super::decide::{Action, decide, stuck};
 use super::env::Env;
-use super::executor::{Coordinator, Executor};
+use super::executor::Executor;
 use super::halt::Halt;
 use super::lease::{Committed, Journal, Lease, before_step};
 use super::observer::Progress;
-use super::perform::StepEnd;
+use super::perform::{StepEnd, no_coordinator};
 use super::shutdown::Shutdown;
 use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
@@ -20,6 +19,7 @@ use crate::error::{At, Problem};
 use crate::ledger::{Intent, Ledger, Transition, VersionState};
 use crate::mutant::{Mutant, is_broken};
 use crate::plan::{Step, StepKind};
+use crate::port::Coordinator;
 use crate::report::MigrationReport;
 use crate::store::Store;
 
@@ -34,6 +34,8 @@ pub(crate) struct Holder<'a, S, C, X> {
     pub(super) coordinator: Option<Coordinator>,
     /// Whether nodes may still differ on the schema.
     pub(super) unsettled: bool,
+    /// The node that this run's schema statements went to since nodes last agreed: the others may not know of them yet.
+    pub(super) spreads_from: Option<Coordinator>,
     /// Until then a data statement of unknown outcome may land.
     pub(super) data_in_flight_until: Duration,
     /// The last error of unknown outcome, for the message if it stays unknown.
@@ -44,8 +46,8 @@ pub(crate) struct Holder<'a, S, C, X> {
     pub(super) redo: BTreeSet<(i64, i64)>,
     /// Steps of unknown outcome of which nothing can land any more, and whose effect is not there.
     pub(super) quiet: BTreeSet<(i64, i64)>,
-    /// Versions whose recorded steps another run has done, and that were not looked at yet.
-    pub(super) inherited: BTreeSet<i64>,
+    /// Versions whose recorded steps are to be looked at: another run has done them, or their coordinator is gone.
+    pub(super) doubted: BTreeSet<i64>,
     pub(super) begun: BTreeMap<i64, Duration>,
     applied: Vec<MigrationReport>,
 }
@@ -72,12 +74,13 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             shutdown,
             coordinator: None,
             unsettled: !inherited.is_empty(),
+            spreads_from: None,
             data_in_flight_until,
             last_unknown: None,
             warnings: Vec::new(),
             redo: BTreeSet::new(),
             quiet: BTreeSet::new(),
-            inherited,
+            doubted: inherited,
             begun: BTreeMap::new(),
             applied: Vec::new(),
         }
@@ -124,7 +127,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             return Ok(Vec::new());
         }
         let taking = vec![self.lease.taking()];
-        if self.inherited.is_empty() {
+        if self.doubted.is_empty() {
             return Ok(taking);
         }
         self.commit(&taking).await?;
@@ -152,12 +155,12 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
             }
             // An operator's command may arrive meanwhile, so that it is decided anew.
             if self.unsettled && self.needs_agreement(&action) {
-                self.settle(&mut known).await?;
+                self.settle(action.version(), &mut known).await?;
                 continue;
             }
             // Before a pause is said to have come too late: a step may have to be run again.
             if let Action::Begin { version, .. } | Action::Complete { version } = action
-                && self.inherited.remove(&version)
+                && self.doubted.remove(&version)
             {
                 self.recheck(version, &ledger).await?;
                 continue;
@@ -198,6 +201,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
     ) -> Result<Vec<Transition>, Halt> {
         let entry = self.entry(version);
         let step = entry.step(n);
+        if step.kind == StepKind::Schema && !self.find_coordinator().await? {
+            self.release(known).await?;
+            return Err(Halt::Failed(no_coordinator(self.env.settings.unreachable_after)));
+        }
         let mut write = known.clone();
         if ledger.version_state(version) == VersionState::Queued {
             write.push(Transition::Claim(entry.claim(ledger)));
@@ -392,23 +399,11 @@ impl<'a, S: Store, C: Clock, X: Executor> Holder<'a, S, C, X> {
 
     /// Works while the lease is kept.
     pub(super) async fn renewing<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Halt> {
-        let mut work = pin!(work);
-        loop {
-            let beat = self.env.clock.sleep(self.env.settings.heartbeat);
-            tokio::select! {
-                biased;
-                result = &mut work => return Ok(result),
-                () = beat => self.lease.renew().await?,
-            }
-        }
+        self.lease.renewing(work).await
     }
 
-    fn intent(&mut self, version: i64, step: &Step) -> Intent {
-        let executor = self.executor;
+    fn intent(&self, version: i64, step: &Step) -> Intent {
         let schema = step.kind == StepKind::Schema;
-        if schema && self.coordinator.is_none() {
-            self.coordinator = executor.coordinator();
-        }
         Intent {
             version,
             n: step.n,

@@ -1,5 +1,6 @@
 //! The lease: each conditional write of a holder, sent until its outcome is definite.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +13,9 @@ use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::{Cells, Head, Key, Ledger, Takeover, Transaction, Transition, Writer};
 use crate::mutant::{Mutant, is_broken};
-use crate::store::{Answer, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
-use crate::task::Guard;
-
-/// Clocks that part by more than this since a renewal have jumped: rates differ by less.
-const PARTED_MS_MIN: u64 = 5_000;
+use crate::port::StoreError;
+use crate::store::{Answer, ReadLevel, Rows, Slice, Store, Tokens};
+use crate::task::{Guard, Term};
 
 /// What became of a conditional write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,11 +58,8 @@ pub(crate) struct Lease<'a, S, C> {
     ledger: Ledger,
     /// The server's clock in milliseconds since the epoch, and when it said so.
     server: Option<(i64, Duration)>,
-    /// Nothing that may end later than this is sent.
-    deadline: Duration,
-    /// The wall clock and the run's own at the last renewal. Where they have parted since, the machine may have stood
-    /// still without the run's clock having noticed.
-    renewed: Option<(i64, Duration)>,
+    /// What the last known write has left to this run.
+    term: Term,
     /// The guard of the code task that runs now.
     guard: Option<Arc<Guard>>,
 }
@@ -100,7 +96,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     fn new(env: Env<'a, S, C>, identity: Identity, seen: Option<Head>) -> Self {
         let ledger = Ledger { head: seen, ..Ledger::default() };
-        Self { env, identity, ledger, server: None, deadline: Duration::ZERO, renewed: None, guard: None }
+        Self { env, identity, ledger, server: None, term: Term::default(), guard: None }
     }
 
     /// What takes the lease, from nobody or from a holder that let it lapse.
@@ -136,15 +132,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 
     /// Whether something that takes at most `timeout` ends within the lease.
     pub(crate) fn covers(&self, timeout: Duration) -> bool {
-        let in_time = self.env.clock.now() + timeout <= self.deadline && !self.clocks_have_parted();
-        in_time || is_broken(Mutant::NoDeadline)
-    }
-
-    /// A jump of the wall clock counts as a lapse: it may be the machine that stood still.
-    fn clocks_have_parted(&self) -> bool {
-        let Some((wall_ms, at)) = self.renewed else { return false };
-        let own_ms = millis(self.env.clock.now().saturating_sub(at));
-        (self.env.clock.wall_ms() - wall_ms).abs_diff(own_ms) > PARTED_MS_MIN
+        self.term.covers(self.env.clock, timeout) || is_broken(Mutant::NoDeadline)
     }
 
     /// Renews until something that takes at most `timeout` ends within the lease. A process that stood still while the
@@ -159,12 +147,27 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         if self.covers(timeout) { Ok(()) } else { Err(Halt::Lost) }
     }
 
-    /// The guard that follows this lease's deadline; one at a time.
+    /// The guard that follows this lease's term; one at a time.
     pub(crate) fn guard_with(&mut self, guard: Option<Arc<Guard>>) {
         if let Some(guard) = &guard {
-            guard.open(self.deadline);
+            guard.open(self.term);
         }
         self.guard = guard;
+    }
+
+    /// Works while the lease is kept, if it is held.
+    pub(crate) async fn renewing<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Halt> {
+        let mut work = pin!(work);
+        loop {
+            let (clock, held) = (self.env.clock, self.is_held());
+            // Counted from the last renewal: works that are short, one after the other, leave none out.
+            let due = self.term.begun() + self.env.settings.heartbeat;
+            tokio::select! {
+                biased;
+                result = &mut work => return Ok(result),
+                () = clock.sleep(due.saturating_sub(clock.now())), if held => self.renew().await?,
+            }
+        }
     }
 
     pub(crate) async fn renew(&mut self) -> Result<(), Halt> {
@@ -174,9 +177,9 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     /// Writes these transitions at once. One conditional write is under way at a time, and while its outcome is
     /// unknown no statement is sent.
     pub(crate) async fn commit(&mut self, transitions: &[Transition]) -> Result<Committed, Halt> {
-        let (first_sent, first_sent_wall_ms) = (self.env.clock.now(), self.env.clock.wall_ms());
+        let term = Term::beginning(self.env.clock, self.env.settings.margin());
         // Every write is fenced, so that sending it late is safe; the bound is there so that it ends.
-        let give_up = self.deadline.max(first_sent + self.env.settings.margin());
+        let give_up = self.term.deadline().max(term.deadline());
         let mut transitions = transitions.to_vec();
         let mut outcome = Committed::Applied;
         let mut transaction = self.transaction(&transitions)?;
@@ -221,10 +224,10 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
             tracing::info!(from = takeover.from, "holds the lease");
         }
         self.ledger = transaction.next;
-        self.deadline = first_sent + self.env.settings.margin();
-        self.renewed = Some((first_sent_wall_ms, first_sent));
+        // Counted from the first sending: any of them may be the one that was applied.
+        self.term = term;
         if let Some(guard) = &self.guard {
-            guard.open(self.deadline);
+            guard.open(self.term);
         }
         Ok(outcome)
     }

@@ -31,9 +31,8 @@ mod tests;
 
 pub(crate) use await_applied::await_applied;
 pub use catalog::Catalog;
-pub(crate) use catalog::Entry;
 pub use env::Env;
-pub use executor::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
+pub use executor::{CodeRun, Executor, Send};
 pub use lease::Identity;
 pub use observer::{Observer, Progress};
 pub(crate) use operator::Operator;

@@ -1,5 +1,6 @@
 //! What operators do: commands, which a live holder obeys, and edits, which need the lease.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use uuid::Uuid;
@@ -7,39 +8,49 @@ use uuid::Uuid;
 use super::backoff::Backoff;
 use super::catalog::Catalog;
 use super::env::Env;
+use super::executor::Executor;
 use super::halt::Halt;
 use super::lease::{Identity, Journal, Lease};
 use super::reader::Reader;
 use super::shutdown::Shutdown;
-use super::sighting::{Sighting, lease_of};
+use super::sighting::{Sighting, landed_by, lease_of};
 use super::verbs::{Order, Verb};
 use crate::clock::Clock;
 use crate::error::Problem;
-use crate::ledger::{Command, Event, Head, Ledger, Transaction, Transition, Writer};
-use crate::store::{Answer, ReadLevel, Slice, Store, StoreError};
+use crate::ledger::{Command, Event, Head, Ledger, StepRow, StepState, Transaction, Transition, Writer};
+use crate::port::{Coordinator, Drained, StoreError};
+use crate::store::{Answer, ReadLevel, Slice, Store};
 
 /// Most rows that one conditional write changes: a batch has its limit.
 const ROWS_MAX: usize = 90;
 
 /// An operator at one ledger.
-pub(crate) struct Operator<'a, S, C> {
+pub(crate) struct Operator<'a, S, C, X> {
     env: Env<'a, S, C>,
+    executor: &'a X,
     reader: Reader<'a, S, C>,
     identity: Identity,
     catalog: &'a Catalog,
 }
 
-impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
+impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
     /// An operator; `keyspace` and `table` are for messages.
     pub(crate) fn new(
         env: Env<'a, S, C>,
+        executor: &'a X,
         identity: Identity,
         catalog: &'a Catalog,
         keyspace: String,
         table: String,
     ) -> Self {
         let (_, shutdown) = Shutdown::new();
-        Self { env, reader: Reader { env, shutdown, creates: false, keyspace, table }, identity, catalog }
+        Self {
+            env,
+            executor,
+            reader: Reader { env, shutdown, creates: false, keyspace, table },
+            identity,
+            catalog,
+        }
     }
 
     /// The newest events, oldest first.
@@ -48,7 +59,6 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         Ok(rows.iter().map(|(key, cells)| Event::from_cells(key.n, cells)).collect())
     }
 
-    #[cfg(feature = "cli")]
     /// What a verb would change, in a sentence each, or why it is refused. Reads only.
     #[cfg(feature = "cli")]
     pub(crate) async fn preview(&self, verb: &Verb) -> Result<Vec<String>, Problem> {
@@ -128,30 +138,69 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
 
     /// Edits the ledger as its holder; refused while a live run is. False where another run took the lease first.
     async fn edit(&self, verb: &Verb) -> Result<bool, Problem> {
-        let seen = self.free_head().await?;
-        let journal = verb.journal_from().map_or(Journal::None, Journal::From);
-        let mut lease = match Lease::acquire(self.env, self.identity.clone(), journal, seen).await {
-            Ok(lease) => lease,
-            Err(Halt::Lost | Halt::Unanswered(_)) => return Ok(false),
-            Err(Halt::Failed(problem)) => return Err(problem),
+        let (seen, lapsed) = self.free_head().await?;
+        // What a dead holder has left under way may be of a version that the verb is not about.
+        let from = if lapsed.is_some() { Some(1) } else { verb.journal_from() };
+        let journal = from.map_or(Journal::None, Journal::From);
+        let edited = match Lease::acquire(self.env, self.identity.clone(), journal, seen).await {
+            Ok(mut lease) => {
+                let landed_by = landed_by(lapsed.as_ref(), self.env.settings, lease.ledger(), from);
+                self.edit_under(&mut lease, verb, landed_by).await
+            }
+            Err(halt) => Err(halt),
         };
+        match edited {
+            Ok(done) => Ok(done),
+            Err(Halt::Lost | Halt::Unanswered(_)) => Ok(false),
+            Err(Halt::Failed(problem)) => Err(problem),
+        }
+    }
+
+    /// Edits, and gives the lease back. Whoever comes next finds it free, and a step that is done or gone from the
+    /// journal: nothing waits any more for what was under way.
+    async fn edit_under(
+        &self,
+        lease: &mut Lease<'a, S, C>,
+        verb: &Verb,
+        landed_by: Duration,
+    ) -> Result<bool, Halt> {
         let order = verb.order(lease.ledger(), self.catalog, self.env.clock.wall_ms());
-        let written = match order {
-            Ok(Order::Edit(edits)) => self.write(&mut lease, &edits).await,
+        let left = landed_by.saturating_sub(self.env.clock.now());
+        if !left.is_zero() {
+            lease.renewing(self.env.clock.sleep(left)).await?;
+        }
+        match order {
+            Ok(Order::Edit(edits)) => {
+                self.drain(lease, &edits).await?;
+                self.write(lease, &edits).await
+            }
             // It stood otherwise a moment ago.
             Ok(Order::Command(_)) => lease.commit(&[Transition::Release]).await.map(|_| false),
             Err(problem) => {
                 if lease.commit(&[Transition::Release]).await.is_err() {
                     tracing::warn!("the lease could not be given back and will lapse");
                 }
-                return Err(problem);
+                Err(Halt::Failed(problem))
             }
-        };
-        match written {
-            Ok(done) => Ok(done),
-            Err(Halt::Lost | Halt::Unanswered(_)) => Ok(false),
-            Err(Halt::Failed(problem)) => Err(problem),
         }
+    }
+
+    /// Waits until the nodes that had the schema statements of these steps can no longer be at work on them. A silent
+    /// one is named, and not waited for longer.
+    async fn drain(&self, lease: &mut Lease<'a, S, C>, edits: &[Transition]) -> Result<(), Halt> {
+        let nodes: BTreeSet<_> = edits.iter().flat_map(|edit| coordinators(edit, lease.ledger())).collect();
+        for node in nodes {
+            let node = Coordinator(node);
+            let drained = lease.renewing(self.executor.drain(&node, self.env.settings.drain_schema)).await?;
+            if drained == Drained::Silent {
+                tracing::warn!(
+                    node = node.0,
+                    "a node that may still hold a schema statement does not answer"
+                );
+                lease.commit(&[Transition::Note(format!("undrained {}", node.0))]).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn write(&self, lease: &mut Lease<'a, S, C>, edits: &[Transition]) -> Result<bool, Halt> {
@@ -168,27 +217,31 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         Ok(true)
     }
 
-    /// The head, once nobody holds the lease, or its holder has let it lapse.
-    async fn free_head(&self) -> Result<Option<Head>, Problem> {
+    /// The head, once nobody holds the lease, or its holder, as it was seen, has let it lapse. At most one lease is waited for: a holder
+    /// that writes meanwhile is alive, whatever servers' clocks say of its last write.
+    async fn free_head(&self) -> Result<(Option<Head>, Option<Sighting>), Problem> {
         let mut sighting: Option<Sighting> = None;
         loop {
             let rows = self.reader.read(Slice::Head, ReadLevel::Quorum).await?;
             let op_age = rows.op_age();
             let now = self.env.clock.now();
-            let Some(head) = self.reader.fold(rows)?.head().cloned() else { return Ok(None) };
+            let Some(head) = self.reader.fold(rows)?.head().cloned() else {
+                return Ok((None, None));
+            };
             if head.owner.is_none() {
-                return Ok(Some(head));
+                return Ok((Some(head), None));
             }
-            if op_age.is_none_or(|age| age < lease_of(&head)) {
+            let is_alive = sighting.as_ref().is_some_and(|sighting| !sighting.is_of(&head));
+            if is_alive || op_age.is_none_or(|age| age < lease_of(&head)) {
                 return Err(Problem::Held {
                     holder: head.owner_info.unwrap_or_else(|| "another instance".to_owned()),
                 });
             }
             // By the server's clock it has lapsed; on the own one that is seen to its end.
-            let seen = sighting.take().filter(|sighting| sighting.is_of(&head));
+            let seen = sighting.take();
             let seen = seen.unwrap_or_else(|| Sighting::new(&head, self.env.settings.lease, now));
             if seen.has_lapsed(now, op_age) {
-                return Ok(Some(head));
+                return Ok((Some(head), Some(seen)));
             }
             let pause = seen.left(now).min(self.env.settings.heartbeat);
             sighting = Some(seen);
@@ -210,4 +263,17 @@ impl<'a, S: Store, C: Clock> Operator<'a, S, C> {
         }
         Err(Problem::WaitedTooLong { holder: "another instance".to_owned(), waited })
     }
+}
+
+/// The nodes that may be at work on schema statements of the steps that this edits.
+fn coordinators(edit: &Transition, ledger: &Ledger) -> Vec<String> {
+    let (version, only) = match edit {
+        Transition::MarkDone { version, n } | Transition::Rerun { version, n } => (*version, Some(*n)),
+        Transition::Abandon { version } => (*version, None),
+        _ => return Vec::new(),
+    };
+    let may_land = |row: &&StepRow| {
+        matches!(row.state, StepState::Intent | StepState::Failed) && only.is_none_or(|n| row.n == n)
+    };
+    ledger.steps_of(version).filter(may_land).filter_map(|row| row.coordinator.clone()).collect()
 }

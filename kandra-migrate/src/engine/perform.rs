@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backoff::Backoff;
-use super::executor::{CodeRun, Coordinator, Drained, Executor, Send, SendError};
+use super::executor::{CodeRun, Executor, Send};
 use super::halt::Halt;
 use super::hold::Holder;
 use crate::clock::Clock;
 use crate::error::Problem;
+use crate::human::human;
 use crate::ledger::Transition;
 use crate::plan::{OnFailure, Repeat, Step, StepKind, TaskFn, Work};
-use crate::report::human;
+use crate::port::{Coordinator, Drained, SendError};
 use crate::schema::{Effect, SchemaChange};
 use crate::store::Store;
 use crate::task::{Checkpoint, Guard, TaskError, TaskPanic};
@@ -82,7 +83,10 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         loop {
             // A statement may outlast its lease only if its outcome is waited for, so the common bound counts.
             self.lease.cover(timeout.min(self.env.settings.statement_timeout)).await?;
-            self.unsettled |= schema;
+            if schema {
+                self.unsettled = true;
+                self.spreads_from.clone_from(&coordinator);
+            }
             let statement = Send {
                 text,
                 id_seed: seed.as_deref(),
@@ -93,13 +97,13 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             let executor = self.executor;
             // Where the run ends while it waits for the answer, the statement may still land.
             let in_flight_before = self.data_in_flight_until;
-            self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
+            self.data_in_flight_until = self.env.clock.now() + self.env.settings.data_lands_within();
             let answer = self.renewing(executor.send(statement)).await?;
             self.data_in_flight_until = in_flight_before;
             match answer {
                 Ok(()) => return Ok(StepEnd::Done),
                 Err(SendError::Unknown(cause)) => {
-                    self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
+                    self.data_in_flight_until = self.env.clock.now() + self.env.settings.data_lands_within();
                     return Ok(StepEnd::Unknown(cause.to_string()));
                 }
                 Err(SendError::Passing(_)) if passing < PASSING_MAX => {
@@ -123,6 +127,25 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 }
             }
         }
+    }
+
+    /// The node that gets this run's schema statements: the journal names it before one is sent. False where none is up
+    /// for too long.
+    pub(super) async fn find_coordinator(&mut self) -> Result<bool, Halt> {
+        let begun = self.env.clock.now();
+        let mut backoff = Backoff::of_watchers();
+        while self.coordinator.is_none() {
+            self.coordinator = self.executor.coordinator();
+            if self.coordinator.is_some() {
+                break;
+            }
+            if self.env.clock.now().saturating_sub(begun) >= self.env.settings.unreachable_after {
+                return Ok(false);
+            }
+            let (clock, pause) = (self.env.clock, backoff.pause(self.env.dice));
+            self.renewing(clock.sleep(pause)).await?;
+        }
+        Ok(true)
     }
 
     /// Whether schema statements no longer go to this node.
@@ -161,7 +184,7 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         self.guard_with(None);
         guard.end();
         if guard.has_unknown() {
-            self.data_in_flight_until = self.env.clock.now() + self.env.settings.drain_data;
+            self.data_in_flight_until = self.env.clock.now() + self.env.settings.data_lands_within();
         }
         let ended = ended?;
         Ok(match ended {
@@ -324,6 +347,14 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             }
         }
     }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the session has no connection to any node that could coordinate a schema statement")]
+struct NoCoordinator;
+
+pub(super) fn no_coordinator(waited: Duration) -> Problem {
+    Problem::Unreachable { waited, source: Arc::new(NoCoordinator) }
 }
 
 fn stuck(guard: &Guard, reason: String) -> CodeEnd {

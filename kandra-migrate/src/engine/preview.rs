@@ -1,8 +1,8 @@
 //! What a verb is going to change, for the person who asks for it. Pure.
 
 use super::verbs::Order;
+use crate::human::utc;
 use crate::ledger::{Command, Ledger, StepState, Transition};
-use crate::report::utc;
 
 impl Order {
     /// A sentence for each change.

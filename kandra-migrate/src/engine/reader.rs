@@ -8,7 +8,8 @@ use super::shutdown::Shutdown;
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::{Head, Ledger};
-use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError};
+use crate::port::StoreError;
+use crate::store::{CreateError, LedgerTable, ReadLevel, Rows, Slice, Store};
 
 /// How long the creation of the ledger's table may take; a hundred instances may do it at once.
 const CREATE_TIMEOUT: Duration = Duration::from_secs(120);

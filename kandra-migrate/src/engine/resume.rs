@@ -1,7 +1,7 @@
 //! How a holder goes on where another run, or its own unknown outcome, has left a step.
 
 use super::decide::Action;
-use super::executor::{Coordinator, Executor};
+use super::executor::Executor;
 use super::halt::Halt;
 use super::hold::Holder;
 use super::perform::StepEnd;
@@ -10,6 +10,7 @@ use crate::error::Problem;
 use crate::ledger::{Ledger, StepState, Transition};
 use crate::mutant::{Mutant, is_broken};
 use crate::plan::{Step, StepKind};
+use crate::port::{Agreed, Coordinator};
 use crate::schema::Effect;
 use crate::store::Store;
 
@@ -30,46 +31,46 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             self.commit(&known).await?;
         }
         self.begun.entry(version).or_insert_with(|| self.env.clock.now());
-        self.drain_step(version, n).await?;
+        let earlier = self.drain_step(version, n).await?;
+        let step = self.entry(version).step(n);
+        let is_schema = step.kind == StepKind::Schema;
+        if is_schema {
+            self.unsettled = true;
+            self.settle(Some(version), &mut Vec::new()).await?;
+        }
         // Only now: a step that is done again must not meet what was still to land of this one.
-        if self.inherited.remove(&version) {
+        if self.doubted.remove(&version) {
             self.recheck(version, ledger).await?;
             return Ok(Vec::new());
         }
         let ended = if is_broken(Mutant::BegunIsDone) {
             Some(StepEnd::Done)
+        } else if is_schema {
+            self.look(step).await?
         } else {
-            self.quieten(version, n).await?
+            None
         };
         // Of a step that has failed, only that its effect is there after all ends it; the rest the server says again.
         let failed = ledger.step_state(version, n) == StepState::Failed;
         if let Some(end) = ended.filter(|end| !failed || matches!(end, StepEnd::Done)) {
+            // It may have landed after the nodes agreed, in one of them that was silent.
+            self.unsettled |= is_schema;
+            self.spreads_from = earlier;
             return self.finish(version, n, end).await;
         }
         self.quiet.insert((version, n));
         Ok(Vec::new())
     }
 
-    /// Waits until nothing of a step can land any more.
-    async fn drain_step(&mut self, version: i64, n: i64) -> Result<(), Halt> {
+    /// Waits until nothing of a step can land any more. Returns the node that had it.
+    async fn drain_step(&mut self, version: i64, n: i64) -> Result<Option<Coordinator>, Halt> {
         let row = self.lease.ledger().step(version, n);
         let earlier = row.and_then(|row| row.coordinator.clone()).map(Coordinator);
         if !is_broken(Mutant::NoDrainBeforeRerun) {
             self.drain_data().await?;
             self.drain_schema(earlier.as_ref()).await?;
         }
-        Ok(())
-    }
-
-    /// Looks whether the effect of a step, of which nothing can land any more, is there. `None` where it has to be run.
-    async fn quieten(&mut self, version: i64, n: i64) -> Result<Option<StepEnd>, Halt> {
-        let step = self.entry(version).step(n);
-        if step.kind != StepKind::Schema {
-            return Ok(None);
-        }
-        self.unsettled = true;
-        self.settle(&mut Vec::new()).await?;
-        self.look(step).await
+        Ok(earlier)
     }
 
     /// A schema statement whose first sending stayed unknown, and that is refused when it is sent again, may have landed
@@ -97,10 +98,11 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         })
     }
 
-    /// Looks whether the schema steps that another run has recorded as done are in effect: agreement was not awaited
-    /// between them.
+    /// Looks whether the schema steps that are recorded as done are in effect: agreement was not awaited between them.
     pub(super) async fn recheck(&mut self, version: i64, ledger: &Ledger) -> Result<(), Halt> {
-        self.settle(&mut Vec::new()).await?;
+        self.settle(Some(version), &mut Vec::new()).await?;
+        // What this agreement has cast into doubt is looked at now.
+        self.doubted.remove(&version);
         let entry = self.entry(version);
         let mut seen = Vec::new();
         let done: Vec<_> =
@@ -124,6 +126,8 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
                 self.redo.insert((version, n));
             }
         }
+        // A node that came back since the nodes agreed may be the only one where it was seen.
+        self.unsettled = true;
         Ok(())
     }
 
@@ -137,16 +141,26 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
     }
 
     /// Waits until the nodes agree, if a schema statement was sent since they last did. Where they do not, what is
-    /// known is written and the lease is given back.
-    pub(super) async fn settle(&mut self, known: &mut Vec<Transition>) -> Result<(), Halt> {
+    /// known is written and the lease is given back. Where they do without the node that has carried the statements out,
+    /// it may have told nobody: what is recorded of this version is in doubt.
+    pub(super) async fn settle(
+        &mut self,
+        version: Option<i64>,
+        known: &mut Vec<Transition>,
+    ) -> Result<(), Halt> {
         if !self.unsettled {
             return Ok(());
         }
         let executor = self.executor;
         let timeout = self.env.settings.agreement_timeout;
-        if let Err(source) = self.renewing(executor.agree(timeout)).await? {
-            self.release(std::mem::take(known)).await?;
-            return Err(Halt::Failed(Problem::no_agreement("after a schema statement", source)));
+        let from = self.spreads_from.take();
+        match self.renewing(executor.agree(from.as_ref(), timeout)).await? {
+            Ok(Agreed::All) => {}
+            Ok(Agreed::WithoutIt) => self.doubted.extend(version),
+            Err(source) => {
+                self.release(std::mem::take(known)).await?;
+                return Err(Halt::Failed(Problem::no_agreement("after a schema statement", source)));
+            }
         }
         self.unsettled = false;
         Ok(())

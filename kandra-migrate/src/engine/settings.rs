@@ -31,7 +31,7 @@ pub struct Settings {
     pub start_jitter: Duration,
     /// How long nodes may take to agree on a schema.
     pub agreement_timeout: Duration,
-    /// How long a data statement of unknown outcome may still land: the server's own bound.
+    /// How long a data statement of unknown outcome may still land, by the server's clock: its own bound.
     pub drain_data: Duration,
     /// How long a silent coordinator of a schema statement is waited for.
     pub drain_schema: Duration,
@@ -70,6 +70,10 @@ impl Default for Settings {
     }
 }
 
+/// How much faster one clock may run than another, as a fraction: a lease is that much longer than its holder goes by,
+/// and the server's bounds are counted that much longer.
+const CLOCK_RATES_MAX: (u32, u32) = (3, 2);
+
 /// The shortest lease: below it, the delays of an ordinary cluster would look like a dead holder.
 const LEASE_MS_MIN: Duration = Duration::from_secs(3);
 
@@ -77,7 +81,13 @@ impl Settings {
     /// How long after its last known renewal a holder may still send.
     #[must_use]
     pub fn margin(&self) -> Duration {
-        self.lease * 2 / 3
+        self.lease * CLOCK_RATES_MAX.1 / CLOCK_RATES_MAX.0
+    }
+
+    /// How long after its sending a data statement may still land, by a clock that runs as fast as it may.
+    #[must_use]
+    pub fn data_lands_within(&self) -> Duration {
+        self.drain_data * CLOCK_RATES_MAX.0 / CLOCK_RATES_MAX.1
     }
 
     /// When the answer to a request of the ledger counts as lost. A server's own timeouts are below it (8 s seen), or
@@ -89,7 +99,7 @@ impl Settings {
 
     /// What is wrong with the combination, in a sentence.
     pub fn check(&self) -> Result<(), String> {
-        let human = crate::report::human;
+        let human = crate::human::human;
         if self.lease < LEASE_MS_MIN {
             return Err(format!(
                 "a lease of {} is too short: at least {}",

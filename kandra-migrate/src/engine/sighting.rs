@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::ledger::Head;
+use super::settings::Settings;
+use crate::ledger::{Head, Ledger};
 use crate::mutant::{Mutant, is_broken};
 
 /// Servers' clocks are assumed to be within this of one another.
@@ -56,10 +57,23 @@ impl Sighting {
         (self.since + self.lease).saturating_sub(now)
     }
 
-    /// Until when the holder may have sent something: its own deadline.
+    /// Until when the holder may have sent something: its own deadline, by a clock that is as slow as it may be. The
+    /// lease is that much longer than its holder's part of it.
     pub(crate) fn sent_until(&self) -> Duration {
-        self.since + self.lease * 2 / 3
+        self.since + self.lease
     }
+}
+
+/// Until when a data statement of a holder that let its lease lapse may land; zero where nobody had it, or its journal,
+/// which was read from a version on, tells that it had none under way.
+pub(crate) fn landed_by(
+    lapsed: Option<&Sighting>,
+    settings: &Settings,
+    ledger: &Ledger,
+    journal_from: Option<i64>,
+) -> Duration {
+    let lapsed = lapsed.filter(|_| ledger.may_have_data_under_way(journal_from));
+    lapsed.map_or(Duration::ZERO, |lapsed| lapsed.sent_until() + settings.data_lands_within())
 }
 
 /// The lease that a head's holder has.
@@ -74,7 +88,7 @@ fn millis(ms: i64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{Ledger, Takeover, Transition, Writer};
+    use crate::ledger::{Claim, Intent, Takeover, Transition, Writer};
 
     const fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
@@ -100,5 +114,40 @@ mod tests {
         assert!(!sighting.has_lapsed(seconds(30), Some(seconds(120))), "within the skew");
         assert!(!sighting.has_lapsed(seconds(29), Some(seconds(500))), "two heartbeats missed");
         assert!(sighting.has_lapsed(seconds(30), Some(seconds(121))));
+    }
+
+    #[test]
+    fn what_a_lapsed_holder_sent_is_waited_for_as_long_as_clocks_may_differ() {
+        let settings = Settings::default();
+        let sighting = Sighting::new(&head(), settings.lease, seconds(0));
+        // Nothing is known of its journal, and a version is in flight.
+        let writer = Writer { owner: Uuid::nil(), info: String::new(), wall_ms: 0, reason: None };
+        let claim = Claim {
+            version: 3,
+            name: String::new(),
+            checksum: String::new(),
+            plan_digest: String::new(),
+            out_of_order: false,
+        };
+        let claimed = Ledger::default().after(&writer, &[Transition::Claim(claim)]).unwrap();
+        let by = |lapsed, ledger: &Ledger, from| landed_by(lapsed, &settings, ledger, from);
+        assert_eq!(by(Some(&sighting), &claimed, None), seconds(60 + 30));
+        assert_eq!(by(Some(&sighting), &claimed, Some(4)), seconds(60 + 30));
+        assert_eq!(by(Some(&sighting), &claimed, Some(3)), seconds(0), "its journal has no step under way");
+        assert_eq!(by(None, &claimed, None), seconds(0));
+        for (step_kind, waits) in [("schema", false), ("data", true), ("code", true)] {
+            let intent = Intent {
+                version: 3,
+                n: 0,
+                task: String::new(),
+                step_kind,
+                flags: String::new(),
+                digest: String::new(),
+                undo: None,
+                coordinator: None,
+            };
+            let begun = claimed.after(&writer, &[Transition::Intent(intent)]).unwrap();
+            assert_eq!(by(Some(&sighting), &begun, Some(3)) > seconds(0), waits, "{step_kind}");
+        }
     }
 }

@@ -15,14 +15,15 @@ use super::patience::{Patience, patience};
 use super::reader::Reader;
 use super::settings::Wait;
 use super::shutdown::Shutdown;
-use super::sighting::Sighting;
+use super::sighting::{Sighting, landed_by};
 use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{Error, Problem};
 use crate::ledger::{Event, FAILED, Head, Ledger};
 use crate::plan::Destination;
+use crate::port::StoreError;
 use crate::report::{MigrationReport, Outcome, Report};
-use crate::store::{ReadLevel, Rows, Slice, Store, StoreError};
+use crate::store::{ReadLevel, Rows, Slice, Store};
 
 /// The longest pause before a version that is left alone is looked at again.
 const LEFT_ALONE_LONGEST: Duration = Duration::from_secs(5);
@@ -219,15 +220,15 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         let identity = self.identity.clone();
         let first = self.report.pending.first().map(|migration| migration.version.get());
         let journal = first.map_or(Journal::None, Journal::From);
-        let lease = match lapsed {
+        let lease = match &lapsed {
             None => Lease::prepare(self.env, identity, journal, seen).await,
             Some(_) => Lease::acquire(self.env, identity, journal, seen).await,
         };
-        // What a lapsed holder sent, it sent before its own deadline.
-        let landed_by =
-            lapsed.map_or(Duration::ZERO, |lapsed| lapsed.sent_until() + self.env.settings.drain_data);
         match lease {
-            Ok(lease) => self.lead(lease, landed_by).await,
+            Ok(lease) => {
+                let landed_by = landed_by(lapsed.as_ref(), self.env.settings, lease.ledger(), first);
+                self.lead(lease, landed_by).await
+            }
             Err(Halt::Lost) => Ok(false),
             Err(Halt::Unanswered(error)) => self.unanswered(error),
             Err(Halt::Failed(problem)) => Err(problem),

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use super::Problem;
 use crate::cql;
-use crate::engine::SendError;
 use crate::ledger::LedgerError;
-use crate::store::{Cause, StoreError};
+use crate::port::{Cause, SendError, StoreError};
 
 impl Problem {
     /// From a store that gave no answer, or a no.

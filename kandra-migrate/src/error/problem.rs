@@ -9,10 +9,10 @@ use thiserror::Error;
 use super::Code;
 use super::next::{Call, Next, SerialLevel};
 use crate::cql::quote;
+use crate::human::human;
 use crate::ledger::{IllegalTransition, LedgerError, VersionState};
 use crate::migration::Version;
-use crate::report::human;
-use crate::store::Cause;
+use crate::port::Cause;
 
 /// A step of a migration, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]

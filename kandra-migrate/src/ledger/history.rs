@@ -119,6 +119,16 @@ impl Ledger {
         self.step(version, n).map_or(StepState::Queued, |row| row.state)
     }
 
+    /// Whether a holder that let its lease lapse may have left a data statement under way: one that it had begun, as far as
+    /// this journal goes, which is read from a version on.
+    #[must_use]
+    pub(crate) fn may_have_data_under_way(&self, journal_from: Option<i64>) -> bool {
+        let is_unread = |version: i64| journal_from.is_none_or(|from| version < from);
+        let mut in_flight = self.versions().filter(|row| row.state != VersionState::Completed);
+        in_flight.any(|row| is_unread(row.version))
+            || self.steps.values().any(|step| step.state == StepState::Intent && !step.is_schema())
+    }
+
     /// The highest completed version.
     #[must_use]
     pub fn newest_completed(&self) -> Option<i64> {

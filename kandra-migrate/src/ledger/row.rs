@@ -220,6 +220,12 @@ pub struct StepRow {
 }
 
 impl StepRow {
+    /// Whether it is a statement on the schema or on roles, which goes to a node that its begin names.
+    #[must_use]
+    pub fn is_schema(&self) -> bool {
+        self.step_kind == "schema"
+    }
+
     pub(crate) fn from_cells(version: i64, n: i64, cells: &Cells) -> Result<Self, LedgerError> {
         let what = "step";
         let state = required(cells.text("state"), what, "state")?;

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use crate::cql;
-use crate::engine::Entry;
-use crate::migration::Version;
-use crate::plan::Work;
+use crate::migration::{Migration, Version};
+use crate::plan::{Steps, Work};
 
 /// Whether the values in statements on data and roles are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +49,8 @@ pub struct PlannedStep {
 }
 
 impl PlannedMigration {
-    pub(crate) fn of(entry: &Entry, literals: Literals) -> Self {
-        let steps = entry.steps().iter().map(|step| PlannedStep {
+    pub(crate) fn of(migration: &Migration, steps: &Steps, literals: Literals) -> Self {
+        let planned = steps.iter().map(|step| PlannedStep {
             number: step.number(),
             task: step.task.clone(),
             kind: step.kind.name(),
@@ -64,15 +63,15 @@ impl PlannedMigration {
                 Work::Code(_) => None,
             },
         });
-        let findings =
-            entry.steps().findings().into_iter().map(|finding| {
-                format!("{} step {}: {}", finding.rule.code(), finding.step + 1, finding.message)
-            });
+        let findings = steps
+            .findings()
+            .into_iter()
+            .map(|finding| format!("{} step {}: {}", finding.rule.code(), finding.step + 1, finding.message));
         Self {
-            version: entry.version(),
-            name: entry.name().to_owned(),
-            location: entry.migration.location(),
-            steps: steps.collect(),
+            version: migration.version(),
+            name: migration.name().to_owned(),
+            location: migration.location(),
+            steps: planned.collect(),
             findings: findings.collect(),
         }
     }

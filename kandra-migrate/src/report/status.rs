@@ -1,11 +1,12 @@
 //! Where a keyspace stands.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use super::human;
-use crate::engine::Catalog;
+use crate::human::human;
 use crate::ledger::{Head, Ledger, StepRow, VersionState};
+use crate::migration::Migration;
 
 /// Where a keyspace stands: what [`Runner::status`](crate::Runner::status) has read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,11 +75,10 @@ pub struct StepStatus {
 }
 
 impl Status {
-    pub(crate) fn of(ledger: &Ledger, catalog: &Catalog) -> Self {
-        let known = catalog.entries().map(|entry| entry.version().get());
-        let mut versions: Vec<_> = ledger.versions().map(|row| row.version).chain(known).collect();
-        versions.sort_unstable();
-        versions.dedup();
+    /// From a ledger, and the migrations that the binary has.
+    pub(crate) fn of(ledger: &Ledger, known: impl Iterator<Item = &'static Migration>) -> Self {
+        let mut versions: BTreeMap<_, _> = ledger.versions().map(|row| (row.version, None)).collect();
+        versions.extend(known.map(|migration| (migration.version().get(), Some(migration))));
         let head = ledger.head();
         Self {
             holder: head.filter(|head| head.owner.is_some()).and_then(|head| head.owner_info.clone()),
@@ -88,17 +88,17 @@ impl Status {
             asked: head.and_then(asked),
             migrations: versions
                 .into_iter()
-                .map(|version| MigrationStatus::of(version, ledger, catalog))
+                .map(|(version, migration)| MigrationStatus::of(version, migration, ledger))
                 .collect(),
         }
     }
 }
 
 impl MigrationStatus {
-    fn of(version: i64, ledger: &Ledger, catalog: &Catalog) -> Self {
+    fn of(version: i64, migration: Option<&Migration>, ledger: &Ledger) -> Self {
         let row = ledger.version(version);
-        let entry = catalog.get(version);
-        let name = entry.map(|entry| entry.name().to_owned()).or_else(|| row.map(|row| row.name.clone()));
+        let ours = migration.map(|migration| migration.name().to_owned());
+        let name = ours.or_else(|| row.map(|row| row.name.clone()));
         let millis = |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or_default());
         Self {
             version,
@@ -107,8 +107,8 @@ impl MigrationStatus {
             applied_at_ms: row.and_then(|row| row.applied_at),
             took: row.and_then(|row| row.execution_ms).map(millis),
             applied_by: row.map(|row| row.applied_by.clone()),
-            known: entry.is_some(),
-            unchanged: row.zip(entry).map(|(row, entry)| entry.migration.accepts(&row.checksum)),
+            known: migration.is_some(),
+            unchanged: row.zip(migration).map(|(row, migration)| migration.accepts(&row.checksum)),
             error: row.and_then(|row| row.error.clone()),
             steps: ledger.steps_of(version).map(StepStatus::of).collect(),
         }

@@ -12,10 +12,9 @@ use super::shape::{
     AggregateSchema, ColumnSchema, DroppedColumn, FunctionSchema, IndexSchema, KeyspaceSchema, TableSchema,
     ViewSchema,
 };
-use crate::cql::{OptionValue, Options};
+use crate::cql::{OptionValue, Options, literal};
 use crate::driver::{Database, Grid, Outcome, Record, Request, pin};
-use crate::engine::SendError;
-use crate::store::literal;
+use crate::port::SendError;
 
 /// A keyspace as one node has it: `node`, or any. `None` where there is no such keyspace.
 pub(crate) async fn keyspace(
@@ -65,7 +64,7 @@ struct Tables<'a> {
 
 impl Tables<'_> {
     async fn read(&mut self, table: &str) -> Result<Grid, SendError> {
-        let keyspace = literal::text(self.keyspace);
+        let keyspace = literal(self.keyspace);
         // All columns, since each server has options of its own.
         let text = format!("SELECT * FROM system_schema.{table} WHERE keyspace_name = {keyspace}");
         let mut statement = self.database.statement(text, Consistency::One, self.timeout);

@@ -1,8 +1,5 @@
-//! What `system_schema` says: agreement, the ledger's table, and what of a statement can be seen there.
+//! What of a statement can be seen in `system_schema`.
 
-pub(crate) mod agreement;
-pub(crate) mod bootstrap;
-pub(crate) mod definition;
 pub(crate) mod load;
 pub mod probe;
 pub mod shape;

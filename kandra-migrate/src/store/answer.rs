@@ -2,10 +2,9 @@
 
 use scylla::value::CqlValue;
 
-use super::{Answer, Rows, Slice, Tokens};
+use super::{Answer, Rows, Slice, Tokens, definition};
 use crate::driver::{Grid, Record, UnexpectedAnswer};
 use crate::ledger::{Cells, Key, Kind, Value};
-use crate::schema::definition;
 
 /// The rows of a slice, ascending.
 pub(super) fn rows(grid: &Grid, slice: Slice) -> Result<Rows, UnexpectedAnswer> {

@@ -6,13 +6,13 @@ use std::time::Duration;
 use scylla::client::session::Session;
 use scylla::statement::{Consistency, SerialConsistency};
 
+use super::definition::LedgerName;
 use super::render::Partition;
-use super::{Answer, CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError, answer};
-use crate::driver::{Database, Grid, Request};
+use super::{Answer, CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, answer, bootstrap};
+use crate::cql::quote;
+use crate::driver::{Database, Grid, Request, agree};
 use crate::ledger::Transaction;
-use crate::schema::agreement::agree;
-use crate::schema::bootstrap;
-use crate::schema::definition::LedgerName;
+use crate::port::StoreError;
 
 /// Where a ledger is and how it is asked.
 #[derive(Debug, Clone)]
@@ -104,12 +104,13 @@ impl Store for CqlStore {
     }
 
     async fn create_keyspace(&self, replication: &str, timeout: Duration) -> Result<(), CreateError> {
-        let keyspace = crate::cql::quote(&self.keyspace);
+        let keyspace = quote(&self.keyspace);
         let text = format!("CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {replication}");
         let statement = self.database.statement(text, self.database.quorum(), self.request_timeout);
         if let Err(error) = self.database.send_schema(statement).await {
             return Err(StoreError::from_execution(error, Request::Write).into());
         }
-        agree(&self.database, timeout).await.map_err(|error| CreateError::NoAgreement(error.waited))
+        let agreed = agree(&self.database, timeout).await;
+        agreed.map(drop).map_err(|error| CreateError::NoAgreement(error.waited))
     }
 }

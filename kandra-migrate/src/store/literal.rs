@@ -1,18 +1,14 @@
-//! CQL literals: what is sent carries its values in its text, so that it is one request without a PREPARE.
+//! Values of the ledger as CQL literals: what is sent carries its values in its text, so that it is one request without a PREPARE.
 
+use crate::cql::literal;
 use crate::ledger::Value;
 
-/// A text.
-pub(crate) fn text(value: &str) -> String {
-    format!("'{}'", value.replace('\'', "''"))
-}
-
 /// A value of a column.
-pub(crate) fn value(value: &Value) -> String {
+pub(super) fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Int(number) | Value::Millis(number) => number.to_string(),
-        Value::Text(value) => text(value),
+        Value::Text(value) => literal(value),
         Value::Uuid(uuid) => uuid.hyphenated().to_string(),
         Value::Bool(value) => value.to_string(),
     }
@@ -23,14 +19,6 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-
-    #[test]
-    fn quotes_are_doubled_and_nothing_else_is_changed() {
-        assert_eq!(text("it's"), "'it''s'");
-        assert_eq!(text("''"), "''''''");
-        assert_eq!(text(r#"a\n"$$--/*"#), r#"'a\n"$$--/*'"#);
-        assert_eq!(text("two\nlines \u{1F980}"), "'two\nlines \u{1F980}'");
-    }
 
     #[test]
     fn values() {

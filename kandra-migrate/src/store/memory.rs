@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Answer, CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, StoreError, Tokens};
+use super::{Answer, CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, Tokens};
 use crate::ledger::{Cells, Key, Kind, Mutation, Transaction, Value};
+use crate::port::StoreError;
 
 /// A ledger in memory.
 ///

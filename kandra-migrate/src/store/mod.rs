@@ -1,8 +1,10 @@
 //! Where the ledger is kept.
 
 mod answer;
+mod bootstrap;
 mod cql;
-pub(crate) mod literal;
+mod definition;
+mod literal;
 mod memory;
 mod render;
 
@@ -11,9 +13,12 @@ use std::time::Duration;
 use thiserror::Error;
 use uuid::Uuid;
 
+use crate::human::human;
 use crate::ledger::{Cells, Key, Transaction};
+use crate::port::StoreError;
 
 pub(crate) use cql::{CqlStore, StoreSettings};
+pub use definition::LEDGER_TABLE;
 pub use memory::MemoryStore;
 
 /// Which rows of a scope a read returns.
@@ -84,32 +89,6 @@ pub struct Tokens {
     pub cmd_op: Option<Uuid>,
 }
 
-/// Why a store gave no definite answer.
-#[derive(Debug, Clone, Error)]
-pub enum StoreError {
-    /// It may have been applied, or may still be.
-    #[error("{0}")]
-    Unknown(Cause),
-    /// It was not applied; the same may work later.
-    #[error("{0}")]
-    Passing(Cause),
-    /// It was not applied and will not be.
-    #[error("{0}")]
-    Refused(Cause),
-    /// The statement is invalid: the table or the keyspace may be missing. Whether it is, `system_schema` tells.
-    #[error("{0}")]
-    Invalid(Cause),
-    /// The caller's user lacks a permission.
-    #[error("{0}")]
-    Unauthorized(Cause),
-    /// The server does not do conditional writes in this keyspace.
-    #[error("{0}")]
-    ConditionalRefused(Cause),
-}
-
-/// The driver's error behind a [`StoreError`].
-pub type Cause = std::sync::Arc<dyn std::error::Error + Send + Sync>;
-
 /// The ledger of one keyspace and scope.
 ///
 /// Only conditional writes go to it, ever. A store sends each of them once and says what became of it; whether to send
@@ -156,7 +135,7 @@ pub enum CreateError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The nodes did not agree on the schema in time.
-    #[error("the nodes did not agree on the schema within {}", crate::report::human(*.0))]
+    #[error("the nodes did not agree on the schema within {}", human(*.0))]
     NoAgreement(Duration),
     /// A table of this name that is not the ledger: what differs.
     #[error("{0}")]

@@ -1,10 +1,9 @@
 //! The ledger's statements as text.
 
-use crate::cql::quote;
+use super::definition::{LedgerName, columns_of};
+use super::{Slice, literal};
+use crate::cql::{self, quote};
 use crate::ledger::{Cells, Condition, Key, Kind, Mutation, Transaction, Value};
-use crate::schema::definition::{LedgerName, columns_of};
-use crate::store::Slice;
-use crate::store::literal;
 
 /// The rows of one scope of one keyspace, in one table.
 #[derive(Debug, Clone)]
@@ -16,7 +15,7 @@ pub(super) struct Partition {
 
 impl Partition {
     pub(super) fn new(ledger: &LedgerName, keyspace: &str, scope: &str) -> Self {
-        Self { table: ledger.qualified(), keyspace: literal::text(keyspace), scope: literal::text(scope) }
+        Self { table: ledger.qualified(), keyspace: cql::literal(keyspace), scope: cql::literal(scope) }
     }
 
     /// One statement that reads a slice.

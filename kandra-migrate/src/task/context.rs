@@ -23,9 +23,8 @@ use super::guard::Permit;
 use super::statement::{Checked, Column, Manner, StatementError};
 use super::{Guard, TaskError};
 use crate::clock::SystemClock;
-use crate::cql::QualifiedName;
+use crate::cql::{QualifiedName, literal};
 use crate::driver::{Database, Grid, Outcome, Request};
-use crate::store::literal;
 
 /// Statements that a task keeps prepared. A task that has more puts values into their text.
 const PREPARED_MAX: usize = 256;
@@ -81,7 +80,7 @@ struct StatementFailed<E: std::error::Error + 'static> {
 }
 
 #[derive(Debug, Error)]
-#[error("no node answered to PREPARE within {}, {PREPARE_ATTEMPTS_MAX} times", crate::report::human(*.0))]
+#[error("no node answered to PREPARE within {}, {PREPARE_ATTEMPTS_MAX} times", crate::human::human(*.0))]
 struct PrepareTimeout(Duration);
 
 impl TaskContext {
@@ -278,8 +277,8 @@ impl TaskContext {
 
     async fn columns(&self, table: &QualifiedName) -> Result<Vec<Column>, ExecutionError> {
         let parts = &self.0.parts;
-        let keyspace = literal::text(table.keyspace.as_ref().unwrap_or(&parts.keyspace));
-        let table = literal::text(&table.name);
+        let keyspace = literal(table.keyspace.as_ref().unwrap_or(&parts.keyspace));
+        let table = literal(&table.name);
         let text = format!(
             "SELECT column_name, type FROM system_schema.columns WHERE keyspace_name = {keyspace} AND table_name = {table}"
         );

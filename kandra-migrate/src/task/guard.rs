@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::Term;
 use crate::clock::Clock;
 use crate::mutant::{Mutant, is_broken};
 
@@ -18,8 +19,8 @@ pub(crate) struct Checkpoint {
 /// Shared by a run and its task.
 #[derive(Debug)]
 pub struct Guard {
-    /// Nothing is sent that may end after this time of the run's clock; zero while the lease is in doubt.
-    deadline: watch::Sender<Duration>,
+    /// Nothing is sent that may end outside of it; over from the start while the lease is in doubt.
+    term: watch::Sender<Term>,
     /// How many statements of the task are under way.
     under_way: watch::Sender<usize>,
     /// The run no longer waits for the task.
@@ -64,7 +65,7 @@ impl Guard {
         // A task saves one checkpoint at a time; several are there when it does so from parallel branches.
         let (checkpoints, receiver) = mpsc::channel(1);
         let guard = Self {
-            deadline: watch::Sender::new(Duration::ZERO),
+            term: watch::Sender::new(Term::default()),
             under_way: watch::Sender::new(0),
             over: AtomicBool::new(false),
             unknown: AtomicBool::new(false),
@@ -74,14 +75,14 @@ impl Guard {
         (guard, receiver)
     }
 
-    /// Statements that end before `deadline` may be sent.
-    pub(crate) fn open(&self, deadline: Duration) {
-        self.deadline.send_replace(deadline);
+    /// Statements that end within this term may be sent.
+    pub(crate) fn open(&self, term: Term) {
+        self.term.send_replace(term);
     }
 
     /// No statement may be sent.
     pub(crate) fn close(&self) {
-        self.deadline.send_replace(Duration::ZERO);
+        self.term.send_replace(Term::default());
     }
 
     /// The task has ended, or is not waited for: what it has left behind sends nothing any more.
@@ -90,14 +91,14 @@ impl Guard {
         self.close();
     }
 
-    /// Waits until a statement that takes at most `timeout` ends within the lease. The run's heartbeat moves the
-    /// deadline on; a run that loses the lease drops the task that waits here.
+    /// Waits until a statement that takes at most `timeout` ends within the lease. The run's heartbeat begins a new
+    /// term; a run that loses the lease drops the task that waits here.
     pub async fn admit(&self, clock: &impl Clock, timeout: Duration) -> Result<Permit<'_>, RunEnded> {
-        let mut deadline = self.deadline.subscribe();
-        let fits = |deadline: &Duration| {
-            self.over.load(SeqCst) || clock.now() + timeout <= *deadline || is_broken(Mutant::NoDeadline)
+        let mut term = self.term.subscribe();
+        let fits = |term: &Term| {
+            self.over.load(SeqCst) || term.covers(clock, timeout) || is_broken(Mutant::NoDeadline)
         };
-        deadline.wait_for(fits).await.map_err(|_| RunEnded)?;
+        term.wait_for(fits).await.map_err(|_| RunEnded)?;
         if self.over.load(SeqCst) {
             return Err(RunEnded);
         }
@@ -130,5 +131,68 @@ impl Guard {
         let (stored, answer) = oneshot::channel();
         self.checkpoints.send(Checkpoint { position, stored }).await.map_err(|_| RunEnded)?;
         answer.await.map_err(|_| RunEnded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicI64;
+
+    use super::*;
+
+    /// One that only a test moves, with a wall clock that can jump.
+    #[derive(Debug, Default)]
+    struct Hands {
+        own_ms: AtomicI64,
+        wall_ms: AtomicI64,
+    }
+
+    impl Clock for Hands {
+        fn now(&self) -> Duration {
+            Duration::from_millis(self.own_ms.load(SeqCst).unsigned_abs())
+        }
+
+        fn wall_ms(&self) -> i64 {
+            self.wall_ms.load(SeqCst)
+        }
+
+        async fn sleep(&self, _duration: Duration) {}
+    }
+
+    impl Hands {
+        fn pass(&self, own_ms: i64, wall_ms: i64) {
+            self.own_ms.fetch_add(own_ms, SeqCst);
+            self.wall_ms.fetch_add(wall_ms, SeqCst);
+        }
+    }
+
+    const LENGTH: Duration = Duration::from_secs(40);
+    const TIMEOUT: Duration = Duration::from_secs(10);
+
+    async fn is_admitted(guard: &Guard, clock: &Hands) -> bool {
+        tokio::time::timeout(Duration::from_millis(1), guard.admit(clock, TIMEOUT)).await.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_statement_is_let_through_only_if_it_ends_within_the_lease() {
+        let (clock, (guard, _checkpoints)) = (Hands::default(), Guard::new());
+        assert!(!is_admitted(&guard, &clock).await, "the guard is closed until it is opened");
+        guard.open(Term::beginning(&clock, LENGTH));
+        clock.pass(30_000, 30_000);
+        assert!(is_admitted(&guard, &clock).await);
+        clock.pass(1, 1);
+        assert!(!is_admitted(&guard, &clock).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_jump_of_the_wall_clock_keeps_statements_back_until_the_lease_is_renewed() {
+        for jump_ms in [3_600_000, -3_600_000] {
+            let (clock, (guard, _checkpoints)) = (Hands::default(), Guard::new());
+            guard.open(Term::beginning(&clock, LENGTH));
+            clock.pass(1_000, 1_000 + jump_ms);
+            assert!(!is_admitted(&guard, &clock).await, "the machine may have stood still");
+            guard.open(Term::beginning(&clock, LENGTH));
+            assert!(is_admitted(&guard, &clock).await);
+        }
     }
 }

@@ -4,6 +4,7 @@ mod context;
 mod error;
 mod guard;
 mod statement;
+mod term;
 
 pub(crate) use context::ContextParts;
 pub use context::TaskContext;
@@ -11,3 +12,4 @@ pub(crate) use error::TaskPanic;
 pub use error::{TaskError, TaskResult};
 pub(crate) use guard::Checkpoint;
 pub use guard::{Guard, Permit, RunEnded};
+pub(crate) use term::Term;

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kandra_migrate::__internals::Coordinator;
 use kandra_migrate::{Code, Error, Outcome, Report};
 
 use crate::catalogue::{CATALOGUE, StepSpec, Work};
 use crate::coverage::Seen;
 use crate::database::Request;
+use crate::port::node_of;
 use crate::raw::{Raw, RawHead};
 use crate::time::{MS, Nanos, SECOND, server_ms};
 use crate::world::World;
@@ -42,6 +44,10 @@ pub(crate) struct Checker {
     returned: BTreeSet<(usize, u32)>,
     /// Steps that have failed definitely.
     failed: BTreeSet<u32>,
+    /// Schema steps that all nodes knew that were up, at some agreement.
+    spread: BTreeSet<u32>,
+    /// The node that a run's schema statements went to since it last found agreement.
+    groups: BTreeMap<usize, usize>,
     pub(crate) violation: Option<Violation>,
 }
 
@@ -143,6 +149,7 @@ impl World {
             self.check_takeover(run, before);
             self.checker.holders.insert(head.epoch, run);
             self.checker.epochs.insert(run, head.epoch);
+            self.checker.groups.remove(&run);
         } else if head.epoch != epoch || self.checker.holders.get(&epoch) != Some(&run) {
             let holder = self.checker.holders.get(&epoch).map(|holder| self.name(*holder));
             let detail = format!("{} wrote in epoch {epoch} of {holder:?}", self.name(run));
@@ -251,7 +258,12 @@ impl World {
                 let detail = format!("{version} without {}: {row:?}", step.name);
                 self.violate("a version completes with all its steps done", detail);
             }
-            if !self.database.has_effect(step) {
+            let is_there = if step.is_schema() {
+                self.checker.spread.contains(&step.id)
+            } else {
+                self.database.has_effect(step)
+            };
+            if !is_there {
                 let detail = format!("{version} without the effect of {}", step.name);
                 self.violate("a version completes with all its effects", detail);
             }
@@ -377,6 +389,9 @@ impl World {
             let detail = format!("{} sends {} after it lost the lease", self.name(run), step.name);
             self.violate("only the holder sends", detail);
         }
+        if step.is_schema() {
+            self.check_node(request, step);
+        }
         let earlier = self.database.pending.iter().find(|pending| {
             let earlier = &self.database.statements[**pending];
             let same_start = request.start > 0
@@ -393,6 +408,29 @@ impl World {
             );
             self.violate("nothing is sent while something earlier may still land", detail);
         }
+    }
+
+    /// The node of a schema statement is in the journal before it is sent, so that a successor can ask it.
+    fn check_node(&mut self, request: &Request, step: &StepSpec) {
+        let row = self.checker.raw.steps.get(&(step.version, step.n));
+        let named = row.and_then(|row| row.coordinator.clone());
+        let named = named.and_then(|named| node_of(&Coordinator(named)));
+        if request.node.is_none() || request.node != named {
+            let detail = format!("{} goes to {:?}, its begin names {named:?}", step.name, request.node);
+            self.violate("a schema statement goes to the node that its begin names", detail);
+        }
+        let Some(node) = request.node else { return };
+        let group = *self.checker.groups.entry(request.run).or_insert(node);
+        if group != node {
+            let detail = format!("{} goes to {node}, the one before went to {group}", step.name);
+            self.violate("schema statements go to one node until nodes agree", detail);
+        }
+    }
+
+    /// The nodes that are up have one schema: so much they know.
+    pub(crate) fn check_agreed(&mut self, run: usize, known: Vec<u32>) {
+        self.checker.spread.extend(known);
+        self.checker.groups.remove(&run);
     }
 
     fn check_starts(&mut self, run: usize, step: &StepSpec) {

@@ -54,6 +54,7 @@ seen! {
     DrainSilent = "a drain found the node silent",
     ProbeThere = "a probe found the effect",
     ProbeAbsent = "a probe did not find the effect",
+    AgreedWithoutIt = "the nodes agreed without the one that had carried out schema statements",
     NoAgreement = "the nodes did not agree in time",
     CodeFailed = "a code task failed",
     CodeHung = "a code task hung",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kandra_migrate::__internals::SendError;
+use kandra_migrate::__internals::{Agreed, SendError};
 
 use crate::catalogue::{CATALOGUE, StepSpec, Work};
 use crate::coverage::Seen;
@@ -152,7 +152,7 @@ impl World {
         if self.faults && self.scenario.poison == Some((step.id, Poison::Deadly)) {
             self.doomed = Some(request.run);
         }
-        let node = if step.is_schema() { request.node.or_else(|| self.any_node()) } else { None };
+        let node = request.node.filter(|_| step.is_schema());
         let node = node.map(|node| (node, self.database.nodes[node].boot));
         let statement = self.database.statements.len();
         self.database.statements.push(Statement {
@@ -407,6 +407,18 @@ impl World {
                 statement.written_off = true;
             }
         }
+    }
+
+    /// The nodes that are up have one schema, as a run has found.
+    pub(crate) fn agreed(&mut self, run: usize, with: Option<usize>) -> Agreed {
+        let known = self.database.nodes.iter().filter(|node| node.state == NodeState::Up);
+        let known: Vec<_> = known.flat_map(|node| node.schema.iter().copied()).collect();
+        self.check_agreed(run, known);
+        if with.is_none_or(|node| self.database.is_up(node)) {
+            return Agreed::All;
+        }
+        self.count(Seen::AgreedWithoutIt);
+        Agreed::WithoutIt
     }
 
     /// Whether one node, any that is up, knows a step's effect; `None` where no node is up.

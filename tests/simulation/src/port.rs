@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use kandra_migrate::__internals::{
-    Answer, Cause, Clock, CodeRun, Coordinator, CreateError, Drained, Effect, Executor, LedgerTable,
+    Agreed, Answer, Cause, Clock, CodeRun, Coordinator, CreateError, Drained, Effect, Executor, LedgerTable,
     NoAgreement, ReadLevel, Rows, SchemaChange, Send, SendError, Slice, Store, StoreError, Transaction,
 };
 use kandra_migrate::{TaskError, TaskResult};
@@ -98,7 +98,7 @@ fn coordinator(node: usize) -> Coordinator {
     Coordinator(format!("node-{node} 10.0.0.{node}:9042"))
 }
 
-fn node_of(coordinator: &Coordinator) -> Option<usize> {
+pub(crate) fn node_of(coordinator: &Coordinator) -> Option<usize> {
     (0..NODES).find(|node| self::coordinator(*node) == *coordinator)
 }
 
@@ -171,8 +171,12 @@ impl Executor for Port {
         }
     }
 
-    async fn agree(&self, timeout: Duration) -> Result<(), NoAgreement> {
-        let agreed = self.ask(timeout, |world| world.database.agrees(world.now).then_some(())).await;
+    async fn agree(&self, with: Option<&Coordinator>, timeout: Duration) -> Result<Agreed, NoAgreement> {
+        let with = with.and_then(node_of);
+        let run = self.run;
+        let agreed = self
+            .ask(timeout, |world| world.database.agrees(world.now).then(|| world.agreed(run, with)))
+            .await;
         agreed.ok_or_else(|| {
             self.world.lock().count(Seen::NoAgreement);
             NoAgreement { waited: timeout, disagreeing: "some nodes".to_owned() }

@@ -40,6 +40,7 @@ pub(crate) struct RawStep {
     pub(crate) task: String,
     pub(crate) position: Option<String>,
     pub(crate) attempts: i64,
+    pub(crate) coordinator: Option<String>,
 }
 
 /// All rows but the events.
@@ -85,6 +86,7 @@ impl Raw {
                         task: text("task"),
                         position: cells.text("position"),
                         attempts: int("attempts"),
+                        coordinator: cells.text("coordinator"),
                     };
                     raw.steps.insert((key.version, key.n), row);
                 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use world::{Fate, Landing, World, migration, run, run_with, settings};
+use world::{Fate, Landing, World, migration, operate, run, run_with, settings};
 
-use super::{Settings, Shutdown, Wait};
+use super::{Settings, Shutdown, Verb, Wait};
 use crate::error::Code;
 use crate::ledger::{StepState, VersionState};
 use crate::migration::{Migration, Source};
@@ -183,6 +183,15 @@ async fn a_schema_statement_of_unknown_outcome_is_looked_for_before_it_is_sent_a
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_coordinator_took_with_it_before_it_had_told_the_others_is_run_again() {
+    let world = World::new();
+    world.loses(&["orders"]);
+    run(&world, &[&USERS, &ORDERS]).await.unwrap();
+    assert_eq!(world.sent(), ["users", "orders", "items", "orders"]);
+    assert!(world.ledger().is_completed(2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_stays_unknown_three_times_is_paused_and_blocks_every_run_at_once() {
     let world = World::new();
     world.landings("users", [Landing::Vanishes; 4]);
@@ -274,6 +283,30 @@ async fn a_paused_version_goes_on_with_an_edited_text_that_begins_with_what_is_d
     run(&world, &[&USERS, &LONGER]).await.unwrap();
     assert_eq!(world.sent(), ["users", "orders", "items", "items2"]);
     assert_eq!(world.ledger().version(2).unwrap().checksum, "k1:22");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_version_of_which_a_done_step_was_edited_names_the_ways_that_work() {
+    fn other() -> Plan {
+        [cql("CREATE TABLE parcels (id int PRIMARY KEY)"), cql("CREATE TABLE items (id int PRIMARY KEY)")]
+            .into_plan()
+    }
+    static OTHER: Migration = migration(2, "orders", "k1:23", other);
+    let failed = async || {
+        let world = World::new();
+        world.landings("items", [Landing::Refused]);
+        run(&world, &[&USERS, &ORDERS]).await.unwrap_err();
+        let error = run(&world, &[&USERS, &OTHER]).await.unwrap_err();
+        assert!(error.is_paused(), "{error}");
+        let told = error.explain();
+        assert!(told.contains("control().abandon(2") && !told.contains("resume("), "{told}");
+        world
+    };
+    let world = failed().await;
+    operate(&world, &[&USERS, &OTHER], Verb::Abandon(2)).await.unwrap();
+    run(&world, &[&USERS, &OTHER]).await.unwrap();
+    let world = failed().await;
+    run(&world, &[&USERS, &ORDERS]).await.expect("the earlier text goes on");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! What operators can do in each state, and that what is refused changes nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use super::world::{Landing, World, operate, run, run_with, settings};
@@ -182,6 +183,46 @@ async fn a_live_holder_stops_before_its_next_step_and_goes_on_after_resume() {
     operate(&world, ALL, Verb::Resume).await.unwrap();
     run(&world, ALL).await.unwrap();
     assert_eq!(world.sent(), ["users", "orders", "items", "fill"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_of_a_schema_step_drains_its_node_first() {
+    for verb in [Verb::MarkDone(2), Verb::Rerun(2), Verb::Abandon(2)] {
+        let world = State::Paused.reach().await;
+        let before = world.drains.load(SeqCst);
+        operate(&world, ALL, verb.clone()).await.unwrap();
+        assert_eq!(world.drains.load(SeqCst) - before, 1, "{verb:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_over_a_dead_holder_waits_for_what_that_one_may_have_sent() {
+    let world = World::new();
+    world.landings("fill", [Landing::Hangs]);
+    let dead = tokio::time::timeout(Duration::from_secs(1), run(&world, ALL)).await;
+    assert!(dead.is_err());
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let asked = tokio::time::Instant::now();
+    operate(&world, ALL, Verb::Rerun(3)).await.unwrap();
+    let Settings { lease, .. } = settings();
+    assert!(asked.elapsed() >= lease + settings().data_lands_within(), "{:?}", asked.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_is_refused_while_a_holder_lives_however_far_servers_clocks_are_apart() {
+    let world = World::new();
+    world.skew(Duration::from_secs(3600));
+    world.landings("orders", [Landing::Hangs; 3]);
+    let holder = {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move { run(&world, ALL).await })
+    };
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let asked = tokio::time::Instant::now();
+    let error = Error::from(operate(&world, ALL, Verb::Abandon(2)).await.unwrap_err());
+    assert_eq!(error.code(), Code::Held, "{error}");
+    assert!(asked.elapsed() <= settings().lease, "{:?}", asked.elapsed());
+    holder.abort();
 }
 
 #[tokio::test(start_paused = true)]

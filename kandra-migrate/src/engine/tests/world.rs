@@ -1,7 +1,7 @@
 //! A database in memory for the engine: a ledger whose answers can be lost, and statements that can be too.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,18 +9,16 @@ use tokio::time::Instant;
 
 use crate::clock::{Clock, Dice};
 use crate::engine::{
-    Catalog, CodeRun, Coordinator, Drained, Env, Executor, Identity, NoAgreement, Operator, Run, Send,
-    SendError, Settings, Shutdown, Verb,
+    Catalog, CodeRun, Env, Executor, Identity, Operator, Run, Send, Settings, Shutdown, Verb,
 };
 use crate::error::{Error, Problem};
 use crate::ledger::{Ledger, Transaction};
 use crate::migration::{Migration, Source};
 use crate::plan::{Destination, Plan};
+use crate::port::{Agreed, Cause, Coordinator, Drained, NoAgreement, SendError, StoreError};
 use crate::report::Report;
 use crate::schema::{Effect, SchemaChange};
-use crate::store::{
-    Answer, Cause, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store, StoreError,
-};
+use crate::store::{Answer, CreateError, LedgerTable, MemoryStore, ReadLevel, Rows, Slice, Store};
 use crate::task::{TaskError, TaskResult};
 
 /// Tokio's clock, which tests pause.
@@ -33,7 +31,7 @@ impl Clock for PausedClock {
     }
 
     fn wall_ms(&self) -> i64 {
-        1_700_000_000_000
+        1_700_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap()
     }
 
     async fn sleep(&self, duration: Duration) {
@@ -72,10 +70,13 @@ pub(super) struct World {
     pub(super) store: MemoryStore,
     pub(super) writes: AtomicUsize,
     pub(super) reads: AtomicUsize,
+    pub(super) drains: AtomicUsize,
     fates: Mutex<VecDeque<Fate>>,
     landings: Mutex<BTreeMap<String, VecDeque<Landing>>>,
     sent: Mutex<Vec<String>>,
     effects: Mutex<BTreeSet<String>>,
+    skew_ms: AtomicI64,
+    lost: Mutex<Vec<String>>,
 }
 
 impl World {
@@ -91,6 +92,16 @@ impl World {
     /// What becomes of the statement whose text contains `part`, at its next sendings; later ones land.
     pub(super) fn landings(&self, part: &str, landings: impl IntoIterator<Item = Landing>) {
         self.landings.lock().unwrap().entry(part.to_owned()).or_default().extend(landings);
+    }
+
+    /// The coordinator of these objects' statements dies before it has told the others of them.
+    pub(super) fn loses(&self, objects: &[&str]) {
+        self.lost.lock().unwrap().extend(objects.iter().map(|object| (*object).to_owned()));
+    }
+
+    /// Reads are answered by servers whose clocks are so far ahead of those that write.
+    pub(super) fn skew(&self, ahead: Duration) {
+        self.skew_ms.store(i64::try_from(ahead.as_millis()).unwrap(), SeqCst);
     }
 
     /// The names of the objects of all statements that were sent, in order.
@@ -133,7 +144,9 @@ impl Store for Arc<World> {
         self.reads.fetch_add(1, SeqCst);
         tokio::time::sleep(Duration::from_millis(1)).await;
         self.tick();
-        Ok(self.store.read_now(slice))
+        let mut rows = self.store.read_now(slice);
+        rows.server_ms = rows.server_ms.map(|now| now + self.skew_ms.load(SeqCst));
+        Ok(rows)
     }
 
     async fn apply(&self, transaction: &Transaction) -> Result<Answer, StoreError> {
@@ -190,12 +203,18 @@ impl Executor for Arc<World> {
         }
     }
 
-    async fn agree(&self, _timeout: Duration) -> Result<(), NoAgreement> {
+    async fn agree(&self, _with: Option<&Coordinator>, _timeout: Duration) -> Result<Agreed, NoAgreement> {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        Ok(())
+        let (mut lost, mut effects) = (self.lost.lock().unwrap(), self.effects.lock().unwrap());
+        if lost.is_empty() || !lost.iter().all(|object| effects.remove(object)) {
+            return Ok(Agreed::All);
+        }
+        lost.clear();
+        Ok(Agreed::WithoutIt)
     }
 
     async fn drain(&self, _coordinator: &Coordinator, _timeout: Duration) -> Drained {
+        self.drains.fetch_add(1, SeqCst);
         Drained::Answered
     }
 
@@ -265,7 +284,9 @@ pub(super) async fn operate(
     let catalog = Catalog::new(migrations, None);
     let identity =
         Identity { owner: dice.nonce(), info: "operator".to_owned(), reason: Some("a test".to_owned()) };
-    Operator::new(env, identity, &catalog, "shop".to_owned(), "table".to_owned()).carry_out(&verb).await
+    Operator::new(env, world, identity, &catalog, "shop".to_owned(), "table".to_owned())
+        .carry_out(&verb)
+        .await
 }
 
 /// A run with other settings.

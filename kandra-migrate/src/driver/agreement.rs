@@ -9,8 +9,8 @@ use scylla::statement::Consistency;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::driver::{Database, Grid, Knock, knock, pin, socket_address};
-use crate::engine::NoAgreement;
+use super::{Database, Grid, Knock, knock, pin, socket_address};
+use crate::port::NoAgreement;
 
 /// Between two rounds at first: a schema change takes 20 to 50 ms to the other nodes.
 const PAUSE_MS_MIN: Duration = Duration::from_millis(20);
@@ -18,15 +18,15 @@ const PAUSE_MS_MAX: Duration = Duration::from_millis(200);
 /// For one node's answer in one round.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns once all nodes that are up have one schema version, at most after `timeout`.
-pub(crate) async fn agree(database: &Arc<Database>, timeout: Duration) -> Result<(), NoAgreement> {
+/// Returns once all nodes that are up have one schema version, at most after `timeout`: their ids.
+pub(crate) async fn agree(database: &Arc<Database>, timeout: Duration) -> Result<Vec<Uuid>, NoAgreement> {
     let start = Instant::now();
     let mut pause = PAUSE_MS_MIN;
     loop {
         let left = timeout.saturating_sub(start.elapsed());
         let views = ask_all(database, left.min(ANSWER_TIMEOUT)).await;
         if is_agreement(&views) {
-            return Ok(());
+            return Ok(up(&views).map(|view| view.id).collect());
         }
         if start.elapsed() + pause >= timeout {
             return Err(NoAgreement { waited: start.elapsed(), disagreeing: describe(&views) });
@@ -39,6 +39,7 @@ pub(crate) async fn agree(database: &Arc<Database>, timeout: Duration) -> Result
 /// What one node says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct View {
+    id: Uuid,
     node: String,
     says: Says,
 }
@@ -58,7 +59,7 @@ async fn ask_all(database: &Arc<Database>, timeout: Duration) -> Vec<View> {
         let database = database.clone();
         asked.spawn(async move {
             let says = ask(&database, &node, timeout).await;
-            View { node: node.address.to_string(), says }
+            View { id: node.host_id, node: node.address.to_string(), says }
         });
     }
     let mut views = asked.join_all().await;
@@ -89,9 +90,12 @@ async fn ask(database: &Database, node: &Arc<Node>, timeout: Duration) -> Says {
 }
 
 fn is_agreement(views: &[View]) -> bool {
-    let up = || views.iter().filter(|view| view.says != Says::Down);
-    let Some(first) = up().next() else { return false };
-    matches!(first.says, Says::Version(_)) && up().all(|view| view.says == first.says)
+    let Some(first) = up(views).next() else { return false };
+    matches!(first.says, Says::Version(_)) && up(views).all(|view| view.says == first.says)
+}
+
+fn up(views: &[View]) -> impl Iterator<Item = &View> {
+    views.iter().filter(|view| view.says != Says::Down)
 }
 
 impl fmt::Display for View {
@@ -116,7 +120,7 @@ mod tests {
     use super::*;
 
     fn view(node: &str, says: Says) -> View {
-        View { node: node.to_owned(), says }
+        View { id: Uuid::nil(), node: node.to_owned(), says }
     }
 
     fn version(version: u128) -> Says {

@@ -1,5 +1,7 @@
 //! What the engine does to the database besides writing the ledger, through the driver.
 
+mod panic;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +11,11 @@ use scylla::statement::Consistency;
 use thiserror::Error;
 use uuid::Uuid;
 
-use super::table_id::TableIds;
-use super::{Database, Outcome, Request, advice, drain, panic, pin};
 use crate::clock::SystemClock;
-use crate::engine::{CodeRun, Coordinator, Drained, Executor, NoAgreement, Send, SendError};
-use crate::schema::{Effect, SchemaChange, agreement, load, probe};
+use crate::driver::{Database, Outcome, Request, TableIds, advice, agree, drain, pin};
+use crate::engine::{CodeRun, Executor, Send};
+use crate::port::{Agreed, Coordinator, Drained, NoAgreement, SendError};
+use crate::schema::{Effect, SchemaChange, load, probe};
 use crate::task::{ContextParts, TaskContext, TaskResult};
 
 /// How statements are sent.
@@ -100,12 +102,14 @@ impl Executor for CqlExecutor {
         settled(self.send_text(send.text, &send).await?, request)
     }
 
-    async fn agree(&self, timeout: Duration) -> Result<(), NoAgreement> {
-        agreement::agree(&self.database, timeout).await
+    async fn agree(&self, with: Option<&Coordinator>, timeout: Duration) -> Result<Agreed, NoAgreement> {
+        let agreed = agree(&self.database, timeout).await?;
+        let is_missing = |node: &Coordinator| !node.host_id().is_some_and(|id| agreed.contains(&id));
+        Ok(if with.is_some_and(is_missing) { Agreed::WithoutIt } else { Agreed::All })
     }
 
     async fn drain(&self, coordinator: &Coordinator, timeout: Duration) -> Drained {
-        drain::drain(&self.database, coordinator, timeout).await
+        drain(&self.database, coordinator, timeout).await
     }
 
     async fn probe(&self, change: &SchemaChange) -> Result<Effect, SendError> {
@@ -117,7 +121,7 @@ impl Executor for CqlExecutor {
     }
 
     async fn advice(&self) -> Vec<String> {
-        advice::advice(&self.database, &self.settings.keyspace, self.settings.statement_timeout).await
+        advice(&self.database, &self.settings.keyspace, self.settings.statement_timeout).await
     }
 
     async fn run(&self, task: CodeRun) -> TaskResult {
@@ -140,34 +144,4 @@ impl Executor for CqlExecutor {
 
 fn settled(result: Result<(), ExecutionError>, request: Request) -> Result<(), SendError> {
     result.or_else(|error| Outcome::of(&error, request).into_send_result(error))
-}
-
-impl Coordinator {
-    fn of(node: &Node) -> Self {
-        Self(format!("{} {}", node.host_id, node.address))
-    }
-
-    /// The node's own id.
-    pub(super) fn host_id(&self) -> Option<Uuid> {
-        self.0.split(' ').next()?.parse().ok()
-    }
-
-    /// Where it was when it was chosen.
-    pub(super) fn address(&self) -> Option<std::net::SocketAddr> {
-        self.0.split(' ').nth(1)?.parse().ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_coordinator_is_found_again_by_its_name() {
-        let coordinator = Coordinator("00000000-0000-0000-0000-000000000001 [::1]:9042".to_owned());
-        assert_eq!(coordinator.host_id(), Some(Uuid::from_u128(1)));
-        assert_eq!(coordinator.address(), "[::1]:9042".parse().ok());
-        let nonsense = Coordinator("nonsense".to_owned());
-        assert_eq!((nonsense.host_id(), nonsense.address()), (None, None));
-    }
 }

@@ -13,10 +13,11 @@ use scylla::statement::Consistency;
 use thiserror::Error;
 use uuid::{Uuid, Version};
 
-use super::agreement::agree;
 use super::definition::{FoundColumn, LedgerName, difference};
-use crate::driver::{Database, Grid, Outcome, Request, pin};
-use crate::store::{CreateError, LedgerTable, StoreError, literal};
+use super::{CreateError, LedgerTable};
+use crate::cql::literal;
+use crate::driver::{Database, Grid, Outcome, Request, agree, is_refusal_of_id, pin};
+use crate::port::StoreError;
 
 /// While a creation runs, a node can show a table without all its columns.
 const LOOKS_MAX: u32 = 4;
@@ -135,7 +136,7 @@ impl Creation<'_> {
     async fn agree(&self, deadline: Instant) -> Result<(), Failure> {
         let left = deadline.saturating_duration_since(Instant::now());
         let agreed = agree(self.database, left).await;
-        agreed.map_err(|error| Failure::Final(CreateError::NoAgreement(error.waited)))
+        agreed.map(drop).map_err(|error| Failure::Final(CreateError::NoAgreement(error.waited)))
     }
 
     async fn look(&self) -> Result<Look, StoreError> {
@@ -160,14 +161,22 @@ impl Creation<'_> {
 
     fn refused(&mut self, error: ExecutionError) -> Failure {
         let outcome = Outcome::of(&error, Request::Write);
-        let error = StoreError::from_execution(error, Request::Write);
         self.refusals += u32::from(matches!(outcome, Outcome::Refused | Outcome::Invalid));
-        if self.refusals >= REFUSALS_MAX { Failure::Final(error.into()) } else { Failure::from(error) }
+        of_refusal(error, self.refusals, self.ledger)
     }
 
     fn no_keyspace(&self) -> StoreError {
         StoreError::Invalid(Arc::new(NoKeyspace(self.ledger.keyspace.clone())))
     }
+}
+
+/// What an error of the creation means, where no table came of it, and so many were refused by now.
+fn of_refusal(error: ExecutionError, refusals: u32, ledger: &LedgerName) -> Failure {
+    if is_refusal_of_id(&error) {
+        return Failure::Final(CreateError::IdRefused { statement: ledger.create_statement(None) });
+    }
+    let error = StoreError::from_execution(error, Request::Write);
+    if refusals >= REFUSALS_MAX { Failure::Final(error.into()) } else { Failure::from(error) }
 }
 
 /// Whether an instance asked for this id, one that saw another write time of the keyspace. The ids that servers make up
@@ -197,8 +206,8 @@ async fn settled_look(
 
 /// Asks one node: `system_schema` is each node's own.
 async fn look(database: &Database, ledger: &LedgerName, timeout: Duration) -> Result<Look, StoreError> {
-    let keyspace = format!("keyspace_name = {}", literal::text(&ledger.keyspace));
-    let table = format!("{keyspace} AND table_name = {}", literal::text(&ledger.table));
+    let keyspace = format!("keyspace_name = {}", literal(&ledger.keyspace));
+    let table = format!("{keyspace} AND table_name = {}", literal(&ledger.table));
     let text = format!(
         "SELECT keyspace_name, writetime(durable_writes) AS written_us FROM system_schema.keyspaces WHERE {keyspace}"
     );
@@ -247,4 +256,41 @@ async fn read(
     let node = result.request_coordinator().node().clone();
     let grid = Grid::from_result(result).map_err(|error| StoreError::from_answer(error, Request::Read))?;
     Ok((grid, node))
+}
+
+#[cfg(test)]
+mod tests {
+    use scylla::errors::{DbError, RequestAttemptError};
+
+    use super::*;
+
+    fn ledger() -> LedgerName {
+        LedgerName { keyspace: "shop".to_owned(), table: "kandra_migrations".to_owned() }
+    }
+
+    fn refusal(kind: DbError, message: &str) -> ExecutionError {
+        ExecutionError::LastAttemptError(RequestAttemptError::DbError(kind, message.to_owned()))
+    }
+
+    #[test]
+    fn a_server_that_refuses_ids_in_words_is_told_from_one_that_refuses_the_table() {
+        for (kind, message) in [
+            (DbError::SyntaxError, "Unknown property 'ID'"),
+            (DbError::ConfigError, "Unknown property 'id'"),
+            (DbError::Invalid, "Unknown property: id"),
+        ] {
+            let Failure::Final(CreateError::IdRefused { statement }) =
+                of_refusal(refusal(kind, message), 1, &ledger())
+            else {
+                panic!("{message}: it is refused for its id")
+            };
+            assert!(!statement.contains("ID ="), "it can be sent ahead of time: {statement}");
+        }
+        let other = || refusal(DbError::Invalid, "Keyspace 'shop' does not exist");
+        assert!(matches!(of_refusal(other(), 1, &ledger()), Failure::Passing(_)));
+        assert!(matches!(
+            of_refusal(other(), REFUSALS_MAX, &ledger()),
+            Failure::Final(CreateError::Store(StoreError::Invalid(_)))
+        ));
+    }
 }

@@ -2,9 +2,8 @@
 
 use uuid::Uuid;
 
-use crate::cql::quote;
+use crate::cql::{literal, quote};
 use crate::ledger::Kind;
-use crate::store::literal;
 
 /// The table of the ledger, in the keyspace that is migrated.
 pub const LEDGER_TABLE: &str = "kandra_migrations";
@@ -183,7 +182,7 @@ impl LedgerName {
         let [partition, clustering @ ..] = KEY.map(|(name, _)| quote(name));
         let clustering = clustering.join(", ");
         let id = id.map(|id| format!("ID = '{id}' AND ")).unwrap_or_default();
-        let comment = literal::text(COMMENT);
+        let comment = literal(COMMENT);
         let table = self.qualified();
         format!(
             "CREATE TABLE IF NOT EXISTS {table} ({columns}, PRIMARY KEY (({partition}), {clustering})) WITH {id}comment = {comment}"
