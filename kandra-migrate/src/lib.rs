@@ -179,7 +179,7 @@ pub use report::{
 };
 pub use runner::Runner;
 pub use store::LEDGER_TABLE;
-pub use task::{TaskContext, TaskError, TaskResult};
+pub use task::{Backfill, BackfillError, TaskContext, TaskError, TaskResult, TokenRange};
 
 /// What the macros expand to; no part of the API.
 #[doc(hidden)]

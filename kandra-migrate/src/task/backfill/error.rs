@@ -51,7 +51,9 @@ pub enum BackfillError {
         max: i64,
     },
     /// Two backfills of one task cannot be told apart.
-    #[error("two backfills of one task are called `{name}`: give one of them another name with `.named(\"…\")`")]
+    #[error(
+        "two backfills of one task are called `{name}`: give one of them another name with `.named(\"…\")`"
+    )]
     SameName {
         /// That of its table, unless another one was given.
         name: String,

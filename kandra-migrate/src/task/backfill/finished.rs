@@ -8,7 +8,7 @@ use super::range::TokenRange;
 
 /// A set of tokens, as few intervals as there can be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Finished {
+pub(in crate::task) struct Finished {
     /// By the bound above which each begins, where it ends.
     intervals: BTreeMap<i64, i64>,
 }
@@ -17,7 +17,9 @@ impl Finished {
     pub(super) fn add(&mut self, range: TokenRange) {
         let (mut after, mut up_to) = range.bounds();
         // The one that begins at or below this range, where it reaches it.
-        if let Some((&left, &right)) = self.intervals.range(..=after).next_back().filter(|(_, right)| **right >= after) {
+        if let Some((&left, &right)) =
+            self.intervals.range(..=after).next_back().filter(|(_, right)| **right >= after)
+        {
             after = left;
             up_to = up_to.max(right);
         }
@@ -40,17 +42,12 @@ impl Finished {
     pub(super) fn is_all(&self) -> bool {
         self.rest().is_empty()
     }
-
-    pub(super) fn percent(&self) -> u8 {
-        let tokens: u128 = self.intervals.iter().map(|(after, up_to)| u128::from(up_to.abs_diff(*after))).sum();
-        u8::try_from(tokens * 100 / u128::from(u64::MAX)).unwrap_or(100)
-    }
 }
 
 /// Text that is no set of tokens.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no range of tokens")]
-pub(super) struct NoRange(String);
+pub(in crate::task) struct NoRange(String);
 
 /// `*` for all; otherwise `after-up_to`, and so on, in hexadecimal, counted from the smallest token: no sign, and short.
 impl fmt::Display for Finished {
@@ -115,9 +112,8 @@ mod tests {
         let finished = of(&[(i64::MIN, 0), (5, 7)]);
         let bounds: Vec<_> = finished.rest().iter().map(TokenRange::bounds).collect();
         assert_eq!(bounds, [(0, 5), (7, i64::MAX)]);
-        assert_eq!(finished.percent(), 50);
         let all = of(&[(i64::MIN, 0), (0, i64::MAX)]);
-        assert!(all.is_all() && all.percent() == 100);
+        assert!(all.is_all());
     }
 
     #[test]

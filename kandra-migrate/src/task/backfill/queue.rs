@@ -60,9 +60,8 @@ mod tests {
         while let Some(range) = working.pop_back() {
             finished.add(range);
             longest = longest.max(finished.to_string().len());
-            match queue.next() {
-                Some(next) => working.insert(working.len() / 2, next),
-                None => {}
+            if let Some(next) = queue.next() {
+                working.insert(working.len() / 2, next);
             }
         }
         assert!(finished.is_all());

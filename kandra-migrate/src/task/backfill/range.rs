@@ -74,7 +74,8 @@ mod tests {
 
     fn is_gapless(of: TokenRange, ranges: &[TokenRange]) -> bool {
         let ends = (ranges.first().map(|range| range.after), ranges.last().map(|range| range.up_to));
-        ends == (Some(of.after), Some(of.up_to)) && ranges.windows(2).all(|pair| pair[0].up_to == pair[1].after)
+        ends == (Some(of.after), Some(of.up_to))
+            && ranges.windows(2).all(|pair| pair[0].up_to == pair[1].after)
     }
 
     #[test]
@@ -82,7 +83,11 @@ mod tests {
         for parts in [1, 2, 3, 7, 64, 1000, 65_536] {
             let ranges = TokenRange::ALL.cut(&[], parts);
             assert!(is_gapless(TokenRange::ALL, &ranges), "{parts}");
-            assert!(ranges.len() as u64 >= parts && ranges.len() as u64 <= parts + 1, "{parts}: {}", ranges.len());
+            assert!(
+                ranges.len() as u64 >= parts && ranges.len() as u64 <= parts + 1,
+                "{parts}: {}",
+                ranges.len()
+            );
         }
     }
 
@@ -94,7 +99,10 @@ mod tests {
         assert_eq!(ranges.len(), 3);
         let ranges = TokenRange::ALL.cut(&ring, 100);
         assert!(is_gapless(TokenRange::ALL, &ranges));
-        assert!(ranges.iter().any(|range| range.up_to == 17) && ranges.iter().all(|range| range.tokens() <= u64::MAX / 100));
+        assert!(
+            ranges.iter().any(|range| range.up_to == 17)
+                && ranges.iter().all(|range| range.tokens() <= u64::MAX / 100)
+        );
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Rows with their tokens.
 
-use scylla::cluster::metadata::ColumnType;
 use scylla::deserialize::row::{ColumnIterator, DeserializeRow};
 use scylla::deserialize::value::DeserializeValue;
 use scylla::deserialize::{DeserializationError, TypeCheckError};
@@ -18,8 +17,10 @@ pub(super) struct Tokened<T> {
 #[error("a row without its token")]
 struct NoToken;
 
-impl<'frame, 'metadata, T: DeserializeRow<'frame, 'metadata>> DeserializeRow<'frame, 'metadata> for Tokened<T> {
-    fn type_check(specs: &[ColumnSpec]) -> Result<(), TypeCheckError> {
+impl<'frame, 'metadata, T: DeserializeRow<'frame, 'metadata>> DeserializeRow<'frame, 'metadata>
+    for Tokened<T>
+{
+    fn type_check(specs: &[ColumnSpec<'_>]) -> Result<(), TypeCheckError> {
         let (token, rest) = specs.split_first().ok_or_else(|| TypeCheckError::new(NoToken))?;
         <i64 as DeserializeValue>::type_check(token.typ())?;
         T::type_check(rest)

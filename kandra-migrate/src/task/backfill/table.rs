@@ -4,9 +4,8 @@ use scylla::errors::ExecutionError;
 use scylla::statement::Consistency;
 
 use super::error::BackfillError;
-use crate::cql::{fold, quote};
+use crate::cql::{fold, literal, quote};
 use crate::driver::{Grid, Record, pin};
-use crate::store::literal;
 use crate::task::context::ContextParts;
 use crate::task::{TaskContext, TaskError};
 
@@ -28,8 +27,6 @@ pub(super) struct Table {
     pub(super) keys: String,
     /// The tokens at which the nodes' ranges end.
     pub(super) ring: Vec<i64>,
-    /// Each column's type.
-    pub(super) types: Vec<(String, String)>,
     size: Size,
 }
 
@@ -60,11 +57,17 @@ impl Table {
         let mut keys: Vec<_> = columns.iter().filter(|column| column.is_key).collect();
         keys.sort_by_key(|column| column.position);
         let keys = keys.iter().map(|column| quote(&column.name)).collect::<Vec<_>>().join(", ");
-        let types = columns.iter().map(|column| (column.name.clone(), column.cql_type.clone())).collect();
         let quoted = format!("{}.{}", quote(cx.keyspace()), quote(&name));
-        let ring = cx.session().get_cluster_state().replica_locator().ring().iter().map(|(token, _)| token.value()).collect();
+        let ring = cx
+            .session()
+            .get_cluster_state()
+            .replica_locator()
+            .ring()
+            .iter()
+            .map(|(token, _)| token.value())
+            .collect();
         let size = catalog.size().await;
-        Ok(Self { name, quoted, keys, ring, types, size })
+        Ok(Self { name, quoted, keys, ring, size })
     }
 
     /// Into how many ranges the whole ring is cut.
@@ -80,7 +83,9 @@ impl Table {
     /// The read of some of its columns in one range, with each row's token first.
     pub(super) fn select(&self, columns: &str) -> String {
         let Self { quoted, keys, .. } = self;
-        format!("SELECT token({keys}), {columns} FROM {quoted} WHERE token({keys}) > ? AND token({keys}) <= ?")
+        format!(
+            "SELECT token({keys}), {columns} FROM {quoted} WHERE token({keys}) > ? AND token({keys}) <= ?"
+        )
     }
 
     /// The read of the partition keys that have a token.
@@ -123,7 +128,8 @@ struct Catalog<'a> {
 impl Catalog<'_> {
     async fn check_partitioner(&self) -> Result<(), TaskError> {
         let grid = self.ask("SELECT partitioner FROM system.local".to_owned()).await?;
-        let partitioner = grid.first().and_then(|row| row.text("partitioner").map(str::to_owned)).unwrap_or_default();
+        let partitioner =
+            grid.first().and_then(|row| row.text("partitioner").map(str::to_owned)).unwrap_or_default();
         if partitioner.ends_with("Murmur3Partitioner") {
             return Ok(());
         }
@@ -132,7 +138,7 @@ impl Catalog<'_> {
 
     /// The table of which this is a view.
     async fn base_table(&self) -> Result<Option<String>, TaskError> {
-        let (keyspace, view) = (literal::text(&self.parts.keyspace), literal::text(self.name));
+        let (keyspace, view) = (literal(&self.parts.keyspace), literal(self.name));
         let text = format!(
             "SELECT base_table_name FROM system_schema.views WHERE keyspace_name = {keyspace} AND view_name = {view}"
         );
@@ -144,7 +150,7 @@ impl Catalog<'_> {
     }
 
     fn select(&self, columns: &str, table: &str) -> String {
-        let (keyspace, name) = (literal::text(&self.parts.keyspace), literal::text(self.name));
+        let (keyspace, name) = (literal(&self.parts.keyspace), literal(self.name));
         format!("SELECT {columns} FROM {table} WHERE keyspace_name = {keyspace} AND table_name = {name}")
     }
 
@@ -164,7 +170,8 @@ impl Catalog<'_> {
             let answer: Result<_, ExecutionError> = self.parts.database.send(statement).await;
             let Some(grid) = answer.ok().and_then(|result| Grid::from_result(result).ok()) else { continue };
             for row in grid.rows() {
-                let number = |name| row.int(name).and_then(|number| u64::try_from(number).ok()).unwrap_or_default();
+                let number =
+                    |name| row.int(name).and_then(|number| u64::try_from(number).ok()).unwrap_or_default();
                 let (partitions, mean) = (number("partitions_count"), number("mean_partition_size"));
                 sum.partitions = sum.partitions.saturating_add(partitions);
                 sum.bytes = sum.bytes.saturating_add(partitions.saturating_mul(mean));
@@ -184,7 +191,6 @@ mod tests {
             quoted: "\"s\".\"t\"".to_owned(),
             keys: "\"a\", \"b\"".to_owned(),
             ring: Vec::new(),
-            types: Vec::new(),
             size: Size { partitions, bytes },
         }
     }
