@@ -1,5 +1,6 @@
 //! kandra-migrate against real nodes, by topic. One binary, so that it is linked once and the cluster is shared.
 
+mod backfill;
 mod crash;
 mod fleet;
 mod history;
