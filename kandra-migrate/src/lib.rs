@@ -177,7 +177,7 @@ pub use report::{
     AuditEvent, MigrationReport, MigrationStatus, Outcome, PlannedMigration, PlannedStep, Report, Status,
     StepStatus,
 };
-pub use runner::Runner;
+pub use runner::{EachReport, RunEach, Runner};
 pub use store::LEDGER_TABLE;
 pub use task::{Backfill, BackfillError, TaskContext, TaskError, TaskResult, TokenRange};
 

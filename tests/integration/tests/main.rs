@@ -13,5 +13,6 @@ mod requests;
 mod rights;
 mod stop;
 mod tasks;
+mod tenants;
 mod unreachable;
 mod waiting;
