@@ -203,8 +203,8 @@ pub use report::{
     AuditEvent, Difference, Drift, LintFinding, MigrationReport, MigrationStatus, Outcome, PlannedMigration,
     PlannedStep, Report, Status, StepStatus,
 };
-pub use runner::Runner;
-pub use task::{TaskContext, TaskError, TaskResult};
+pub use runner::{EachReport, RunEach, Runner};
+pub use task::{Backfill, BackfillError, TaskContext, TaskError, TaskResult, TokenRange};
 
 /// What the macros expand to; no part of the API.
 #[doc(hidden)]

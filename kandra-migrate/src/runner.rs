@@ -1,5 +1,7 @@
 //! The one thing that an application calls.
 
+mod each;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::pin::Pin;
@@ -24,6 +26,8 @@ use crate::plan::{Destination, Step};
 use crate::registry::Registry;
 use crate::report::{Drift, Foresight, LintFinding, Literals, Outlook, PlannedMigration, Report, Status};
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
+
+pub use each::{EachReport, RunEach};
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
 ///
@@ -258,6 +262,22 @@ impl<'r> Runner<'r> {
         let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let parts = self.parts()?;
         let (request, shutdown) = Shutdown::new();
+        // A run is one large state machine: on the heap, it does not weigh on its caller's future.
+        let run = Box::pin(self.run_parts(parts, shutdown));
+        let Some(stop) = stop else { return run.await };
+        let stopping = async move {
+            stop.await;
+            request.send_replace(true);
+            std::future::pending::<std::convert::Infallible>().await
+        };
+        tokio::select! {
+            biased;
+            report = run => report,
+            never = stopping => match never {},
+        }
+    }
+
+    async fn run_parts(&self, parts: Parts, shutdown: Shutdown) -> Result<Report, Error> {
         let dice = Dice::system();
         let identity =
             Identity { owner: dice.nonce(), info: info(self.application.as_deref()), reason: None };
@@ -270,19 +290,7 @@ impl<'r> Runner<'r> {
             shutdown,
             parts.table,
         );
-        // A run is one large state machine: on the heap, it does not weigh on its caller's future.
-        let run = Box::pin(run.run());
-        let Some(stop) = stop else { return run.await };
-        let stopping = async move {
-            stop.await;
-            request.send_replace(true);
-            std::future::pending::<std::convert::Infallible>().await
-        };
-        tokio::select! {
-            biased;
-            report = run => report,
-            never = stopping => match never {},
-        }
+        run.run().await
     }
 
     /// Compares the binary's migrations with the applied ones. Reads only: without a ledger everything is pending.
@@ -514,12 +522,13 @@ pub(crate) fn info(application: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Runner;
+    use super::{RunEach, Runner};
 
     #[test]
     fn the_futures_of_all_verbs_can_be_spawned() {
         fn is_send<T: Send>(_: impl Fn(Runner<'static>) -> T) {}
         is_send(Runner::run);
+        is_send(|runner| runner.run_each(["shop".to_owned()], RunEach::default()));
         is_send(Runner::verify);
         is_send(Runner::plan);
         is_send(Runner::status);

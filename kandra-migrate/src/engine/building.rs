@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::human::human;
 use crate::plan::Step;
 use crate::port::BuildState;
+use crate::schema::Effect;
 use crate::store::Store;
 
 /// Between two looks at the nodes.
@@ -30,6 +31,9 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
         // A node that does not know of it yet has none to build.
         self.unsettled = true;
         self.settle(Some(version), &mut Vec::new()).await?;
+        if self.doubted.contains(&version) && self.probe(change).await? == Effect::Absent {
+            return Ok(StepEnd::Unknown("it went with the node that had carried it out".to_owned()));
+        }
         let (executor, clock) = (self.executor, self.env.clock);
         let stall_timeout = step.stall_timeout.unwrap_or(self.env.settings.stall_timeout);
         let begun = clock.now();

@@ -105,6 +105,15 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         }
     }
 
+    /// The report of a run that has nothing to do; `None` where there may be something.
+    pub async fn current(mut self) -> Result<Option<Report>, Error> {
+        let current = self.is_current().await.map_err(|problem| Error::from(self.reader.located(problem)))?;
+        Ok(current.then(|| {
+            self.finish();
+            self.report
+        }))
+    }
+
     async fn drive(&mut self) -> Result<(), Problem> {
         loop {
             let ended = match self.look().await? {

@@ -414,7 +414,9 @@ impl Problem {
         }
     }
 
+    /// The cause itself, which a caller may want as its own type, and not the pointer that shares it.
     pub(crate) fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        StdError::source(self)
+        let source = StdError::source(self)?;
+        Some(source.downcast_ref::<Cause>().map_or(source, |cause| cause.as_ref()))
     }
 }

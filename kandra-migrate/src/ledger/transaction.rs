@@ -305,6 +305,10 @@ impl Draft<'_> {
         row.plan_digest.clone_from(&claim.plan_digest);
         row.error = None;
         self.start_anew(claim.version);
+        // How far the earlier text of a task came says nothing of the new one.
+        for step in self.next.steps.values_mut().filter(|step| step.version == claim.version) {
+            step.position = None;
+        }
         Ok(())
     }
 
@@ -360,6 +364,8 @@ impl Draft<'_> {
         let same = |row: &&StepRow| row.task == intent.task && row.digest == intent.digest;
         let old = self.next.step(version, n).filter(same);
         let state = self.next.step_state(version, n).become_state(version, n, StepState::Intent)?;
+        let text = self.next.version(version).map(|row| &row.checksum);
+        let same_text = |row: &&StepRow| row.checksum.is_none() || row.checksum.as_ref() == text;
         let row = StepRow {
             version,
             n,
@@ -372,7 +378,7 @@ impl Draft<'_> {
             digest: intent.digest.clone(),
             undo: intent.undo.clone(),
             coordinator: intent.coordinator.clone(),
-            position: old.and_then(|row| row.position.clone()),
+            position: old.filter(same_text).and_then(|row| row.position.clone()),
             error: old.and_then(|row| row.error.clone()),
             checksum: None,
             written_us: None,

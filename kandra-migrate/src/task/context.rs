@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 use thiserror::Error;
 
+use super::backfill::{Backfill, Finished, Place, TokenRange};
 use super::guard::Permit;
 use super::statement::{Checked, Column, Manner, StatementError};
 use super::{Far, Guard, TaskError};
@@ -49,11 +51,21 @@ pub struct TaskContext(Arc<Inner>);
 
 struct Inner {
     parts: ContextParts,
+    page_rows: Option<i32>,
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
+    progress: Arc<Position>,
+}
+
+/// How far the task is, for all contexts of it.
+struct Position {
     checkpoint: Mutex<Option<String>>,
+    /// Locked while a checkpoint is saved: one that knows less must not come after it.
+    backfills: tokio::sync::Mutex<Place>,
+    has_backfills: AtomicBool,
 }
 
 /// What a context is made of.
+#[derive(Clone)]
 pub(crate) struct ContextParts {
     pub(crate) database: Arc<Database>,
     pub(crate) clock: Arc<SystemClock>,
@@ -87,8 +99,27 @@ struct PrepareTimeout(Duration);
 
 impl TaskContext {
     pub(crate) fn new(mut parts: ContextParts) -> Self {
-        let checkpoint = Mutex::new(parts.checkpoint.take());
-        Self(Arc::new(Inner { parts, prepared: Mutex::default(), checkpoint }))
+        let progress = Position {
+            checkpoint: Mutex::new(parts.checkpoint.take()),
+            backfills: tokio::sync::Mutex::default(),
+            has_backfills: AtomicBool::new(false),
+        };
+        Self::of(parts, None, Arc::new(progress))
+    }
+
+    fn of(parts: ContextParts, page_rows: Option<i32>, progress: Arc<Position>) -> Self {
+        Self(Arc::new(Inner { parts, page_rows, prepared: Mutex::default(), progress }))
+    }
+
+    /// The same task, with other settings for its statements.
+    pub(super) fn with(&self, consistency: Option<Consistency>, page_rows: Option<i32>) -> Self {
+        let mut parts = self.0.parts.clone();
+        parts.consistency = consistency.unwrap_or(parts.consistency);
+        Self::of(parts, page_rows.or(self.0.page_rows), Arc::clone(&self.0.progress))
+    }
+
+    pub(super) fn parts(&self) -> &ContextParts {
+        &self.0.parts
     }
 
     /// All rows of a `SELECT`, page by page.
@@ -100,28 +131,27 @@ impl TaskContext {
     where
         T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
     {
+        let mut pages = self.pages(cql, values).await?;
+        let mut rows = Vec::new();
+        while let Some(page) = pages.next().await? {
+            rows.extend(page);
+        }
+        Ok(rows)
+    }
+
+    /// A `SELECT`, to be read page by page.
+    pub(super) async fn pages<V: SerializeRow>(&self, cql: &str, values: V) -> Result<Pages<V>, TaskError> {
         let prepared = self.prepared(cql).await?;
         if !prepared.manner.is_read {
             return Err(failed(cql, StatementError::NotRead));
         }
-        let mut rows = Vec::new();
-        let mut page = PagingState::start();
-        loop {
-            // A read has no effect that could be in doubt: it is let through, and not watched.
-            self.admit().await?.ended();
-            let session = self.session();
-            let answer = session.execute_single_page(&prepared.statement, &values, page).await;
-            let (result, next) = answer.map_err(|error| failed(cql, error))?;
-            let result = result.into_rows_result().map_err(|error| failed(cql, error))?;
-            for row in result.rows::<T>().map_err(|error| failed(cql, error))? {
-                rows.push(row.map_err(|error| failed(cql, error))?);
-            }
-            self.0.parts.guard.note_progress();
-            match next.into_paging_control_flow() {
-                ControlFlow::Continue(next) => page = next,
-                ControlFlow::Break(()) => return Ok(rows),
-            }
-        }
+        Ok(Pages {
+            cx: self.clone(),
+            cql: cql.to_owned(),
+            prepared,
+            values,
+            next: Some(PagingState::start()),
+        })
     }
 
     /// Sends an `INSERT`, `UPDATE`, `DELETE`, `TRUNCATE` or a batch of them, once.
@@ -200,7 +230,7 @@ impl TaskContext {
     /// # Errors
     /// Where the stored text is no `T`.
     pub fn checkpoint<T: FromStr>(&self) -> Result<Option<T>, TaskError> {
-        let text = lock(&self.0.checkpoint).clone();
+        let text = lock(&self.0.progress.checkpoint).clone();
         let parse = |text: String| {
             let no_such =
                 |_| TaskError::msg(format!("the checkpoint `{text}` is no {}", std::any::type_name::<T>()));
@@ -213,6 +243,38 @@ impl TaskContext {
     /// Costs a conditional write; a few a minute are plenty. At most 4 KiB of text.
     pub async fn save_checkpoint(&self, position: &impl fmt::Display) -> Result<(), TaskError> {
         let text = position.to_string();
+        if self.0.progress.has_backfills.load(SeqCst) {
+            return Err(TaskError::msg(
+                "a backfill of this task keeps its place in the checkpoint: move one of the two to a task of its own",
+            ));
+        }
+        self.save(text).await
+    }
+
+    /// All rows of a table, by ranges of tokens, several at once, resumed where it was: see [`Backfill`]. The table's
+    /// name is as in a statement, without a keyspace.
+    pub fn backfill(&self, table: &str) -> Backfill {
+        Backfill::new(self.clone(), table)
+    }
+
+    /// What is done already of a backfill.
+    pub(super) async fn begin_backfill(&self, name: &str) -> Result<Finished, TaskError> {
+        let progress = &self.0.progress;
+        let mut place = progress.backfills.lock().await;
+        let checkpoint = lock(&progress.checkpoint).clone();
+        let finished = place.begin(name, checkpoint.as_deref())?;
+        progress.has_backfills.store(true, SeqCst);
+        Ok(finished)
+    }
+
+    /// Saves that these ranges of a backfill are done.
+    pub(super) async fn save_backfill(&self, name: &str, ranges: &[TokenRange]) -> Result<(), TaskError> {
+        let mut place = self.0.progress.backfills.lock().await;
+        let text = place.finish(name, ranges);
+        self.save(text).await
+    }
+
+    async fn save(&self, text: String) -> Result<(), TaskError> {
         if text.len() > CHECKPOINT_BYTES_MAX {
             let bytes = text.len();
             return Err(TaskError::msg(format!(
@@ -220,7 +282,7 @@ impl TaskContext {
             )));
         }
         self.0.parts.guard.save(text.clone()).await?;
-        *lock(&self.0.checkpoint) = Some(text);
+        *lock(&self.0.progress.checkpoint) = Some(text);
         self.0.parts.guard.note_progress();
         Ok(())
     }
@@ -253,6 +315,9 @@ impl TaskContext {
         if checked.is_read() {
             statement.set_is_idempotent(true);
             statement.set_retry_policy(Some(Arc::new(DefaultRetryPolicy::new())));
+            if let Some(rows) = self.0.page_rows {
+                statement.set_page_size(rows);
+            }
         }
         let mut statement = self.ask_to_prepare(cql, statement).await?;
 
@@ -296,6 +361,53 @@ impl TaskContext {
         };
         Ok(grid.iter().flat_map(Grid::rows).filter_map(column).collect())
     }
+}
+
+/// The pages of a `SELECT` that are not read yet.
+pub(super) struct Pages<V> {
+    cx: TaskContext,
+    cql: String,
+    prepared: Arc<Prepared>,
+    values: V,
+    next: Option<PagingState>,
+}
+
+impl<V: SerializeRow> Pages<V> {
+    /// The rows of the next page; `None` after the last one.
+    pub(super) async fn next<T>(&mut self) -> Result<Option<Vec<T>>, TaskError>
+    where
+        T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
+    {
+        let Some(state) = self.next.take() else { return Ok(None) };
+        let Self { cx, cql, prepared, values, .. } = self;
+        // A read has no effect that could be in doubt: it is let through, and not watched.
+        cx.admit().await?.ended();
+        let answer = cx.session().execute_single_page(&prepared.statement, &*values, state).await;
+        let (result, next) = answer.map_err(|error| failed(cql, error))?;
+        let result = result.into_rows_result().map_err(|error| failed(cql, error))?;
+        let rows = result.rows::<T>().map_err(|error| failed(cql, error))?;
+        let rows = rows.collect::<Result<_, _>>().map_err(|error| failed(cql, error))?;
+        cx.0.parts.guard.note_progress();
+        if let ControlFlow::Continue(next) = next.into_paging_control_flow() {
+            self.next = Some(next);
+        }
+        Ok(Some(rows))
+    }
+}
+
+/// Whether the same may work later: nodes that do not answer, or have too much to do.
+pub(super) fn is_passing(error: &TaskError) -> bool {
+    let mut next = Some(error.as_dyn());
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<ExecutionError>() {
+            return Outcome::of(error, Request::Read) == Outcome::Passing;
+        }
+        if error.is::<PrepareTimeout>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }
 
 fn is_list(column_type: &ColumnType<'_>) -> bool {

@@ -17,6 +17,10 @@ impl TaskError {
         Self(message.into().into())
     }
 
+    pub(super) fn as_dyn(&self) -> &(dyn Error + 'static) {
+        self.0.as_ref()
+    }
+
     pub(crate) fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         self.0
     }

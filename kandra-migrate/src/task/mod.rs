@@ -1,11 +1,13 @@
 //! What a code task is given and what it returns.
 
+mod backfill;
 mod context;
 mod error;
 mod guard;
 mod statement;
 mod term;
 
+pub use backfill::{Backfill, BackfillError, TokenRange};
 pub(crate) use context::ContextParts;
 pub use context::TaskContext;
 pub(crate) use error::TaskPanic;

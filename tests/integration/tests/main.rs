@@ -1,5 +1,6 @@
 //! kandra-migrate against real nodes, by topic. One binary, so that it is linked once and the cluster is shared.
 
+mod backfill;
 mod crash;
 mod files;
 mod fleet;
@@ -15,5 +16,6 @@ mod schema;
 mod scripts;
 mod stop;
 mod tasks;
+mod tenants;
 mod unreachable;
 mod waiting;

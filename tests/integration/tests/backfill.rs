@@ -1,0 +1,430 @@
+//! Backfills of tables with real rows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use integration::{Gate, Keyspace, eventually, within};
+use kandra_migrate::{BackfillError, Code, Error, Migration, Outcome, Registry, TokenRange, migration};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use crate::instance::Instance;
+
+const PEOPLE: i64 = 3000;
+const WRITERS: i64 = 16;
+
+#[migration(version = 1)]
+mod fill_by_row {
+    use kandra_migrate::prelude::*;
+    fn up() -> impl IntoPlan {
+        [cql("ALTER TABLE ${keyspace}.people ADD first_name text"), code("fill", fill).idempotent()]
+    }
+    async fn fill(cx: TaskContext) -> TaskResult {
+        cx.backfill("people")
+            .concurrency(8)
+            .page_rows(100)
+            .for_each_row("country, id, n, name", async |cx, row: (String, i64, i32, String)| {
+                let (country, id, n, name) = row;
+                let first = name.split(' ').next();
+                cx.execute(
+                    "UPDATE ${keyspace}.people SET first_name = ? WHERE country = ? AND id = ? AND n = ?",
+                    (first, country, id, n),
+                )
+                .await
+            })
+            .await
+    }
+}
+
+#[migration(version = 1, reaches_outside = "the test lets it go on")]
+mod fill_by_range {
+    use integration::Gate;
+    use kandra_migrate::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    static ROWS: AtomicUsize = AtomicUsize::new(0);
+    fn up() -> impl IntoPlan {
+        [cql("ALTER TABLE ${keyspace}.people ADD first_name text"), code("fill", fill).idempotent()]
+    }
+    async fn fill(cx: TaskContext) -> TaskResult {
+        cx.backfill("people")
+            .concurrency(4)
+            .for_each_range(async |cx, range| {
+                let select = "SELECT country, id, n, name FROM ${keyspace}.people \
+                          WHERE token(country, id) > ? AND token(country, id) <= ?";
+                let people: Vec<(String, i64, i32, String)> = cx.rows(select, range.bounds()).await?;
+                for (country, id, n, name) in &people {
+                    let first = name.split(' ').next();
+                    cx.execute(
+                        "UPDATE ${keyspace}.people SET first_name = ? WHERE country = ? AND id = ? AND n = ?",
+                        (first, country, id, n),
+                    )
+                    .await?;
+                }
+                // The test stops it half way.
+                if ROWS.fetch_add(people.len(), SeqCst) > 1500 {
+                    Gate::of(cx.keyspace()).pass().await;
+                }
+                Ok(people.len() as u64)
+            })
+            .await
+    }
+}
+
+/// A keyspace with a table of people, every tenth of them with three rows.
+async fn people(prefix: &str, count: i64) -> Keyspace {
+    let keyspace = Keyspace::fresh(prefix).await;
+    keyspace
+        .execute("CREATE TABLE ks.people (country text, id bigint, n int, name text, PRIMARY KEY ((country, id), n))")
+        .await;
+    let insert = format!("INSERT INTO {}.people (country, id, n, name) VALUES (?, ?, ?, ?)", keyspace.name);
+    let insert = Arc::new(keyspace.session.prepare(insert).await.unwrap());
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let (session, insert) = (Arc::clone(&keyspace.session), Arc::clone(&insert));
+        writers.spawn(async move {
+            for id in (0..count).filter(|id| id % WRITERS == writer) {
+                for n in 0..if id % 10 == 0 { 3_i32 } else { 1 } {
+                    session.execute_unpaged(&insert, (country(id), id, n, name(id))).await.unwrap();
+                }
+            }
+        });
+    }
+    writers.join_all().await;
+    keyspace
+}
+
+fn country(id: i64) -> &'static str {
+    ["de", "fr", "pt"][usize::try_from(id % 3).unwrap()]
+}
+
+fn name(id: i64) -> String {
+    format!("First{id} Last{id}")
+}
+
+/// Of each row, its `first_name`.
+async fn first_names(keyspace: &Keyspace) -> BTreeMap<(i64, i32), Option<String>> {
+    let rows = keyspace.rows::<(i64, i32, Option<String>)>("SELECT id, n, first_name FROM ks.people").await;
+    rows.into_iter().map(|(id, n, first)| ((id, n), first)).collect()
+}
+
+fn assert_filled(first_names: &BTreeMap<(i64, i32), Option<String>>, count: i64) {
+    assert_eq!(i64::try_from(first_names.len()).unwrap(), count + 2 * ((count + 9) / 10));
+    for ((id, n), first) in first_names {
+        assert_eq!(first.as_deref(), Some(format!("First{id}").as_str()), "row {id}, {n}");
+    }
+}
+
+/// What the journal of a version's last step has as its position.
+async fn position(keyspace: &Keyspace) -> Option<String> {
+    let text = format!(
+        "SELECT position FROM ks.kandra_migrations WHERE keyspace_name = '{}' AND scope = 'main' AND kind = 2",
+        keyspace.name
+    );
+    keyspace.rows::<(Option<String>,)>(&text).await.pop().and_then(|(position,)| position)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_row_of_a_table_is_filled() {
+    let keyspace = people("backfill", PEOPLE).await;
+    let registry = Registry::of([&fill_by_row::MIGRATION]);
+    let report = within("the run ends", keyspace.runner(&registry).run()).await.unwrap();
+    assert_eq!(report.outcome, Outcome::Migrated);
+    assert_filled(&first_names(&keyspace).await, PEOPLE);
+    assert_eq!(position(&keyspace).await.as_deref(), Some("backfill/1 people=*"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_without_rows() {
+    let keyspace = people("backfill_empty", 0).await;
+    let registry = Registry::of([&fill_by_row::MIGRATION]);
+    let report = within("the run ends", keyspace.runner(&registry).run()).await.unwrap();
+    assert_eq!(report.outcome, Outcome::Migrated);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_run_does_the_rest() {
+    let keyspace = people("backfill_rest", PEOPLE).await;
+    let registry = Registry::of([&fill_by_range::MIGRATION]);
+    let gate = Gate::of(&keyspace.name);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let first = keyspace.runner(&registry).shutdown_on(async move {
+        // An end of the sender is a stop too.
+        let _ = stopped.await;
+    });
+    let stop_at_gate = async {
+        gate.arrived(4).await;
+        stop.send(()).unwrap();
+    };
+    let (ended, ()) = tokio::join!(within("the run stops", first.run()), stop_at_gate);
+    assert_eq!(ended.unwrap_err().code(), Code::Shutdown);
+    let before = first_names(&keyspace).await;
+    let saved = position(&keyspace).await.unwrap();
+    assert!(saved.starts_with("backfill/1 people=") && saved != "backfill/1 people=*", "{saved}");
+
+    let filled = before.iter().filter(|(_, first)| first.is_some()).count();
+    assert!(filled > 500, "{filled}");
+    gate.open();
+    // What is done is not done again: one row of it is another's now.
+    let (id, n) = *before.iter().find(|(_, first)| first.is_some()).unwrap().0;
+    let update = format!(
+        "UPDATE ks.people SET name = 'Changed' WHERE country = '{}' AND id = {id} AND n = {n}",
+        country(id)
+    );
+    keyspace.execute(&update).await;
+    let report = within("the run ends", keyspace.runner(&registry).run()).await.unwrap();
+    assert_eq!(report.outcome, Outcome::Migrated);
+    assert_filled(&first_names(&keyspace).await, PEOPLE);
+}
+
+mod refused {
+    use super::migration;
+
+    #[migration(version = 1)]
+    pub(super) mod no_table {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move { cx.backfill("nobody").for_each_range(async |_, _| Ok(0)).await })
+                .idempotent()
+        }
+    }
+
+    #[migration(version = 1)]
+    pub(super) mod counters {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move { cx.backfill("tallies").for_each_range(async |_, _| Ok(0)).await })
+                .idempotent()
+        }
+    }
+
+    #[migration(version = 1)]
+    pub(super) mod no_workers {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move {
+                cx.backfill("people").concurrency(0).for_each_range(async |_, _| Ok(0)).await
+            })
+            .idempotent()
+        }
+    }
+
+    #[migration(version = 1)]
+    pub(super) mod twice {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move {
+                cx.backfill("people").for_each_range(async |_, _| Ok(0)).await?;
+                cx.backfill("people").for_each_range(async |_, _| Ok(0)).await
+            })
+            .idempotent()
+        }
+    }
+
+    #[migration(version = 1)]
+    pub(super) mod other_type {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move {
+                cx.backfill("people").for_each_row("name", async |_, (_,): (i32,)| Ok(())).await
+            })
+            .idempotent()
+        }
+    }
+
+    #[migration(version = 1)]
+    pub(super) mod key_changed {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move {
+                cx.backfill("people")
+                    .for_each_row("id", async |cx, (id,): (i64,)| {
+                        cx.execute(
+                            "UPDATE ${keyspace}.people SET id = 1 WHERE country = 'de' AND id = ? AND n = 0",
+                            (id,),
+                        )
+                        .await
+                    })
+                    .await
+            })
+            .idempotent()
+        }
+    }
+
+    #[migration(version = 1)]
+    pub(super) mod poison {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move {
+                cx.backfill("people")
+                    .for_each_row("id", async |_, (id,): (i64,)| match id {
+                        7 => Err(TaskError::msg("no such person")),
+                        _ => Ok(()),
+                    })
+                    .await
+            })
+            .idempotent()
+        }
+    }
+
+    #[migration(version = 1)]
+    pub(super) mod shown_poison {
+        use kandra_migrate::prelude::*;
+        fn up() -> impl IntoPlan {
+            code("fill", |cx| async move {
+                cx.backfill("people")
+                    .show_keys()
+                    .for_each_row("id", async |_, (id,): (i64,)| match id {
+                        7 => Err(TaskError::msg("no such person")),
+                        _ => Ok(()),
+                    })
+                    .await
+            })
+            .idempotent()
+        }
+    }
+}
+
+async fn failure(keyspace: &Keyspace, migration: &'static Migration) -> Error {
+    let registry = Registry::of([migration]);
+    let error = within("the run ends", keyspace.runner(&registry).run()).await.unwrap_err();
+    assert_eq!(error.code(), Code::StepFailed, "{error}");
+    error
+}
+
+/// The cause, and those behind it.
+fn cause(error: &Error) -> &BackfillError {
+    let mut next = std::error::Error::source(error);
+    while let Some(error) = next {
+        if let Some(cause) = error.downcast_ref() {
+            return cause;
+        }
+        next = error.source();
+    }
+    panic!("not of a backfill: {error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_work_is_refused_with_its_reason() {
+    let keyspace = people("backfill_refused", 20).await;
+    keyspace.execute("CREATE TABLE ks.tallies (id bigint PRIMARY KEY, n counter)").await;
+    let error = failure(&keyspace, &refused::no_table::MIGRATION).await;
+    assert!(matches!(cause(&error), BackfillError::NoTable { table, .. } if table == "nobody"), "{error}");
+    let error = failure(&keyspace, &refused::counters::MIGRATION).await;
+    assert!(matches!(cause(&error), BackfillError::Counters { .. }), "{error}");
+    let error = failure(&keyspace, &refused::no_workers::MIGRATION).await;
+    assert!(
+        matches!(cause(&error), BackfillError::Setting { setting: "concurrency", value: 0, .. }),
+        "{error}"
+    );
+    let error = failure(&keyspace, &refused::twice::MIGRATION).await;
+    assert!(matches!(cause(&error), BackfillError::SameName { .. }), "{error}");
+
+    let error = failure(&keyspace, &refused::other_type::MIGRATION).await;
+    let text = error.to_string();
+    assert!(text.contains("name") && text.contains("i32") && text.contains("Text"), "{text}");
+    let error = failure(&keyspace, &refused::key_changed::MIGRATION).await;
+    let text = error.to_string();
+    assert!(text.contains("PRIMARY KEY part id found in SET part"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_row_that_fails_is_named() {
+    let keyspace = people("backfill_poison", 20).await;
+    let error = failure(&keyspace, &refused::poison::MIGRATION).await;
+    let text = error.to_string();
+    let (token,) = keyspace
+        .rows::<(i64,)>("SELECT token(country, id) FROM ks.people WHERE country = 'fr' AND id = 7")
+        .await[0];
+    assert!(text.contains(&format!("the row with the token {token}: no such person")), "{text}");
+    assert!(!text.contains("fr"), "{text}");
+    let text = failure(&keyspace, &refused::shown_poison::MIGRATION).await.to_string();
+    assert!(text.contains("the row with the key fr, 7: no such person") || text.contains("'fr'"), "{text}");
+}
+
+/// Instances are killed again and again during one backfill, while an application writes to the same rows.
+#[tokio::test(flavor = "multi_thread")]
+async fn kills_and_writes_of_an_application_during_a_backfill() {
+    const ROWS: i64 = 12_000;
+    const KILLS: u64 = 3;
+    let keyspace = people("backfill_killed", ROWS).await;
+    let killed = async {
+        for kill in 0..KILLS {
+            let instance = Instance::start(&keyspace, &["backfill"]);
+            let epoch = i64::try_from(kill).unwrap();
+            eventually("it has the lease", || async {
+                keyspace.rows_so_far::<(i64,)>(&format!(
+                    "SELECT epoch FROM ks.kandra_migrations WHERE keyspace_name = '{}' AND scope = 'main' AND kind = 0",
+                    keyspace.name
+                )).await.filter(|rows| rows.iter().any(|(now,)| *now > epoch))
+            })
+            .await;
+            let saved = position_so_far(&keyspace).await;
+            eventually("it has saved its place", || async {
+                let now = position_so_far(&keyspace).await;
+                (now.is_some() && now != saved).then_some(())
+            })
+            .await;
+            tokio::time::sleep(Duration::from_millis(300 * (kill + 1))).await;
+            instance.kill();
+        }
+        Instance::start(&keyspace, &["backfill"]).outcome().await
+    };
+    let (stop, stopped) = oneshot::channel();
+    let application = application(&keyspace, ROWS, stopped);
+    let outcome = async {
+        let outcome = killed.await;
+        stop.send(()).unwrap();
+        outcome
+    };
+    let (outcome, written) = tokio::join!(outcome, application);
+    assert!(outcome.starts_with("ok migrated"), "{outcome}");
+    let mut lost = Vec::new();
+    for ((id, n), first) in first_names(&keyspace).await {
+        let wanted = written.get(&id).filter(|_| n == 0).cloned().unwrap_or_else(|| format!("First{id}"));
+        if first.as_ref() != Some(&wanted) {
+            lost.push(format!("row {id}, {n} has {first:?} and should have {wanted}"));
+        }
+    }
+    assert!(lost.is_empty(), "{} rows are wrong, {lost:?}", lost.len());
+    assert!(written.len() > 100, "the application wrote {} rows", written.len());
+}
+
+async fn position_so_far(keyspace: &Keyspace) -> Option<String> {
+    let text = format!(
+        "SELECT position FROM ks.kandra_migrations WHERE keyspace_name = '{}' AND scope = 'main' AND kind = 2 AND version = 2",
+        keyspace.name
+    );
+    keyspace.rows_so_far::<(Option<String>,)>(&text).await?.pop()?.0
+}
+
+/// Writes first names of its own as soon as there is the column, until it is stopped: row and last value.
+async fn application(
+    keyspace: &Keyspace,
+    rows: i64,
+    mut stopped: oneshot::Receiver<()>,
+) -> BTreeMap<i64, String> {
+    eventually("the column is there", || async {
+        keyspace.rows_so_far::<(Option<String>,)>("SELECT first_name FROM ks.people LIMIT 1").await
+    })
+    .await;
+    let update =
+        format!("UPDATE {}.people SET first_name = ? WHERE country = ? AND id = ? AND n = 0", keyspace.name);
+    let update = keyspace.session.prepare(update).await.unwrap();
+    let mut written = BTreeMap::new();
+    let mut id = 0;
+    while stopped.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
+        // All over the table, and some of them again.
+        id = (id + 7919) % rows;
+        let value = format!("Own{id}-{}", written.len());
+        keyspace.session.execute_unpaged(&update, (&value, country(id), id)).await.unwrap();
+        written.insert(id, value);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    written
+}
+
+#[test]
+fn a_range_of_all_tokens() {
+    assert_eq!(TokenRange::ALL.bounds(), (i64::MIN, i64::MAX));
+}
