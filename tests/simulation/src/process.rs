@@ -85,7 +85,7 @@ impl Process {
                 let run = Run::new(env, &port, identity, catalog, destination, shutdown, table);
                 return run.run().await.map(Some);
             };
-            let mut operator = Operator::new(env, &port, identity, &catalog, destination.keyspace, table);
+            let mut operator = Operator::new(env, &port, identity, &catalog, KEYSPACE.to_owned(), table);
             operator.operate(&verb, expected).await.map(|()| None)
         });
         let stop = Box::new(move || {
