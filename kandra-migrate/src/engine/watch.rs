@@ -188,9 +188,13 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 
     /// Whether the frontier is this binary's: proof at any consistency, since only decided values can be read.
     async fn is_current(&self) -> Result<bool, Problem> {
-        let Rows { rows, .. } = self.reader.read(Slice::Frontier, ReadLevel::Glance).await?;
+        // The digest is made while the server is at work.
+        let (read, frontier) = tokio::join!(self.reader.read(Slice::Frontier, ReadLevel::Glance), async {
+            self.catalog.frontier()
+        });
+        let Rows { rows, .. } = read?;
         let Some((_, head)) = rows.first() else { return Ok(false) };
-        Ok(head.text("frontier") == Some(self.catalog.frontier())
+        Ok(head.text("frontier") == Some(frontier)
             && head.text("serial_cl").as_deref() == Some(self.env.settings.serial_cl))
     }
 
