@@ -91,7 +91,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
             LedgerTable::OtherShape(difference) => return Err(self.other_shape(difference)),
             LedgerTable::TableMissing => {}
         }
-        self.env.clock.sleep(self.env.dice.jitter(self.env.settings.start_jitter)).await;
+        self.env.clock.sleep(self.env.dice.turn(self.env.settings.start_jitter)).await;
         if self.inspect().await? != LedgerTable::TableMissing {
             return Ok(true);
         }

@@ -222,7 +222,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         // Runs that have waited look at different times as it is; all of them see a lease lapse at the same one.
         let is_spread = lapsed.is_none() && self.report.holder.is_some();
         let jitter = if is_spread { Duration::ZERO } else { self.env.settings.start_jitter };
-        let pause = self.env.dice.jitter(jitter);
+        let pause = self.env.dice.turn(jitter);
         if !pause.is_zero() {
             self.env.clock.sleep(pause).await;
             let now = self.head(ReadLevel::Quorum).await?;
@@ -324,7 +324,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         tracing::info!(%problem, "waits");
         self.env.settings.observer.tell(Progress::PutOff { reason: problem.to_string() });
         // All that wait know the same end.
-        let jitter = self.env.dice.jitter(self.env.settings.start_jitter);
+        let jitter = self.env.dice.turn(self.env.settings.start_jitter);
         // A hold may be taken back, and an edited image may come: not all of it is slept at once.
         self.sleep(left.min(LEFT_ALONE_LONGEST) + jitter).await
     }
