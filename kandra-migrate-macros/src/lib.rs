@@ -10,6 +10,7 @@ mod listing;
 #[cfg(test)]
 mod mutation;
 mod parse;
+mod testing;
 mod validate;
 
 use std::env;
@@ -56,6 +57,23 @@ pub fn migration(
     module: proc_macro::TokenStream,
 ) -> proc_macro::TokenStream {
     migrate(arguments.into(), module.into(), &crate_names()).into()
+}
+
+/// Makes an async function a test with a migrated keyspace of its own; what it can say is in the docs of the module
+/// `kandra_migrate::testing`, of the feature of that name.
+///
+/// ```ignore
+/// #[kandra_migrate::test(MIGRATIONS, up_to = 1)]
+/// async fn names_are_filled(db: TestKeyspace) {
+///     db.run_task("fill").await;
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn test(
+    arguments: proc_macro::TokenStream,
+    function: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    testing::test(arguments.into(), function.into()).into()
 }
 
 /// For `kandra_migrate::cql_dir!`: the files of a directory, compiled in.

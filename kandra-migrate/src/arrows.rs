@@ -48,6 +48,24 @@ const ROWS: &[(&[&str], &[&str])] = &[
         &["clock", "cql", "engine", "error", "executor", "ledger", "plan", "registry", "report", "store"],
     ),
     (&["cli"], &["cql", "duration", "engine", "error", "human", "registry", "report", "runner"]),
+    (
+        &["testing"],
+        &[
+            "cql",
+            "engine",
+            "error",
+            "executor",
+            "ledger",
+            "migration",
+            "plan",
+            "port",
+            "registry",
+            "report",
+            "runner",
+            "schema",
+            "task",
+        ],
+    ),
 ];
 
 fn source() -> PathBuf {

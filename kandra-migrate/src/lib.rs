@@ -136,6 +136,7 @@
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
 //!   baseline, and the audit trail as [`AuditEvent`]s. The same as a command line in the application's own binary:
 //!   module `cli`, with the feature of that name.
+//! - **Testing them**: `#[kandra_migrate::test]` and module `testing`, with the feature of that name.
 //! - **Sets of migrations**: [`Registry`], [`Migration`], [`Version`]; what is likely to go wrong with them,
 //!   [`Registry::lint`], each [`Rule`] with a page in [`lint_codes`].
 //! - **What can go wrong**: [`Error`] with a stable [`Code`], and [`error_codes`] with a page for each.
@@ -159,6 +160,7 @@
 //! |---|---|
 //! | `cli` | a command line to embed, with all verbs; the command `kandra` |
 //! | `serde` | `Serialize` for reports, plans, status and events |
+//! | `testing` | `#[kandra_migrate::test]`: a migrated keyspace for each test of an application's migrations |
 //!
 //! None is on by default.
 
@@ -189,12 +191,16 @@ mod runner;
 mod schema;
 mod store;
 mod task;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use control::Control;
 pub use cql::{Position, Rule, Value, lint_codes};
 pub use engine::Wait;
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
+#[cfg(feature = "testing")]
+pub use kandra_migrate_macros::test;
 pub use ledger::LEDGER_TABLE;
 pub use migration::{Migration, Version};
 pub use plan::{CodeNeedsIdempotentOrOnce, IntoPlan, OnFailure, Plan, Task, code, cql};

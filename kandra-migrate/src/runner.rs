@@ -17,7 +17,8 @@ use crate::cql::{Value, Variables};
 #[cfg(feature = "cli")]
 use crate::engine::Observer;
 use crate::engine::{
-    Catalog, Entry, Env, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending, verify,
+    Catalog, Entry, Env, Executor, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending,
+    verify,
 };
 use crate::error::{Error, Problem};
 use crate::executor::{CqlExecutor, ExecutorSettings};
@@ -71,6 +72,7 @@ pub struct Runner<'r> {
     serial: SerialConsistency,
     consistency: Consistency,
     table_ids: bool,
+    scope: String,
     settings: Settings,
     /// In a mutex that nobody waits for: it makes the runner `Sync`, and with it the futures that borrow it `Send`.
     shutdown: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send + 'r>>>>,
@@ -97,6 +99,7 @@ impl<'r> Runner<'r> {
             serial: SerialConsistency::Serial,
             consistency: Consistency::Quorum,
             table_ids: true,
+            scope: MAIN_SCOPE.to_owned(),
             settings: Settings::default(),
             shutdown: Mutex::new(None),
         }
@@ -263,7 +266,7 @@ impl<'r> Runner<'r> {
         let parts = self.parts()?;
         let (request, shutdown) = Shutdown::new();
         // A run is one large state machine: on the heap, it does not weigh on its caller's future.
-        let run = Box::pin(self.run_parts(parts, shutdown));
+        let run = Box::pin(self.run_parts(parts, shutdown, std::convert::identity));
         let Some(stop) = stop else { return run.await };
         let stopping = async move {
             stop.await;
@@ -277,13 +280,32 @@ impl<'r> Runner<'r> {
         }
     }
 
-    async fn run_parts(&self, parts: Parts, shutdown: Shutdown) -> Result<Report, Error> {
+    /// Like [`Runner::run_to`], stopped by the caller, with an executor that is made of the runner's own.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn run_over<X: Executor>(
+        mut self,
+        up_to: Option<i64>,
+        shutdown: Shutdown,
+        over: impl FnOnce(CqlExecutor) -> X,
+    ) -> Result<Report, Error> {
+        self.settings.up_to = up_to;
+        let parts = self.parts()?;
+        Box::pin(self.run_parts(parts, shutdown, over)).await
+    }
+
+    async fn run_parts<X: Executor>(
+        &self,
+        parts: Parts,
+        shutdown: Shutdown,
+        over: impl FnOnce(CqlExecutor) -> X,
+    ) -> Result<Report, Error> {
         let dice = Dice::system();
+        let executor = over(parts.executor);
         let identity =
             Identity { owner: dice.nonce(), info: info(self.application.as_deref()), reason: None };
         let run = Run::new(
             Env { store: &parts.store, clock: parts.clock.as_ref(), dice: &dice, settings: &self.settings },
-            &parts.executor,
+            &executor,
             identity,
             parts.catalog,
             parts.destination,
@@ -416,6 +438,13 @@ impl<'r> Runner<'r> {
         &self.settings
     }
 
+    /// With a history of its own, beside the one that all others have.
+    #[cfg(feature = "testing")]
+    pub(crate) fn scope(mut self, scope: String) -> Self {
+        self.scope = scope;
+        self
+    }
+
     #[cfg(feature = "cli")]
     pub(crate) fn observed_by(mut self, observer: Observer) -> Self {
         self.settings.observer = observer;
@@ -462,7 +491,7 @@ impl<'r> Runner<'r> {
                 ledger_keyspace: keyspace.clone(),
                 table: LEDGER_TABLE.to_owned(),
                 keyspace: keyspace.clone(),
-                scope: MAIN_SCOPE.to_owned(),
+                scope: self.scope.clone(),
                 serial: self.serial,
                 request_timeout: self.settings.request_timeout(),
             },
@@ -485,7 +514,7 @@ impl<'r> Runner<'r> {
     }
 
     /// The ledger as it is; an empty one where there is none.
-    async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
+    pub(crate) async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
         Ok(self.reader(parts, &Dice::system()).ledger(Slice::Versions, ReadLevel::Quorum).await?)
     }
 

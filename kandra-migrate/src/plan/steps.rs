@@ -170,7 +170,7 @@ impl Steps {
         self.0.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Step> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Step> {
         self.0.iter()
     }
 

@@ -83,7 +83,7 @@ impl Runner<'_> {
             self.keyspace = Some(keyspace.clone());
             let result = match self.parts() {
                 Ok(_) if shutdown.is_requested() => Err(Problem::Shutdown.into()),
-                Ok(parts) => self.run_parts(parts, shutdown.clone()).await,
+                Ok(parts) => self.run_parts(parts, shutdown.clone(), std::convert::identity).await,
                 Err(error) => Err(error),
             };
             reports.insert(keyspace, result);

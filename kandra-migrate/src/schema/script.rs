@@ -35,21 +35,37 @@ pub(crate) fn record(schema: &KeyspaceSchema) -> SchemaRecord {
 
 /// The whole schema as text.
 pub(crate) fn script(schema: &KeyspaceSchema) -> String {
-    let tables: BTreeMap<_, _> = schema.tables.iter().filter(|(name, _)| is_of_user(name)).collect();
+    let of_tables = tables(schema).map(|(_, table)| options(table));
     let of_views = schema.views.values().map(|view| options(&view.table));
-    let common = common(&tables.values().map(|table| options(table)).chain(of_views).collect::<Vec<_>>());
+    let common = common(&of_tables.chain(of_views).collect::<Vec<_>>());
     let mut lines = vec![
         format!("{OF_KEYSPACE}{}", keyspace_options(schema)),
         format!("{OF_TABLES}{}", common.iter().cloned().collect::<Vec<_>>().join(" AND ")),
     ];
-    lines.extend(schema.types.iter().map(|(name, fields)| user_type(name, fields)));
-    lines.extend(tables.iter().map(|(name, schema)| table(name, schema, &common)));
+    lines.extend(objects(schema, &common));
+    lines.iter().map(|line| escaped(line) + "\n").collect()
+}
+
+/// The statements that create the objects, each with all its options.
+#[cfg(feature = "testing")]
+pub(crate) fn statements(schema: &KeyspaceSchema) -> Vec<String> {
+    objects(schema, &BTreeSet::new())
+}
+
+fn objects(schema: &KeyspaceSchema, common: &BTreeSet<String>) -> Vec<String> {
+    let mut lines: Vec<_> = schema.types.iter().map(|(name, fields)| user_type(name, fields)).collect();
+    lines.extend(tables(schema).map(|(name, schema)| table(name, schema, common)));
     let indexes = schema.indexes.iter().filter(|(_, index)| is_of_user(&index.table));
     lines.extend(indexes.map(|(name, schema)| index(name, schema)));
-    lines.extend(schema.views.iter().map(|(name, schema)| view(name, schema, &common)));
+    lines.extend(schema.views.iter().map(|(name, schema)| view(name, schema, common)));
     lines.extend(sorted(schema.functions.iter().map(function)));
     lines.extend(sorted(schema.aggregates.iter().map(aggregate)));
-    lines.iter().map(|line| escaped(line) + "\n").collect()
+    lines
+}
+
+/// Those of the user.
+pub(crate) fn tables(schema: &KeyspaceSchema) -> impl Iterator<Item = (&String, &TableSchema)> {
+    schema.tables.iter().filter(|(name, _)| is_of_user(name))
 }
 
 /// One line for a text of several.
