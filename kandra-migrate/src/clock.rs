@@ -175,7 +175,7 @@ mod tests {
             let mut turns: Vec<_> = (0..of).map(|_| dice.turn(MAX)).collect();
             turns.sort();
             assert!(turns.iter().all(|turn| *turn <= MAX));
-            turns[1] - turns[0]
+            turns[1].saturating_sub(turns[0])
         });
         (leads.sum::<Duration>() / ROUNDS).as_millis()
     }

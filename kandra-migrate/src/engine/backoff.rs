@@ -32,7 +32,7 @@ impl Backoff {
 
     pub(crate) fn pause(&mut self, dice: &Dice) -> Duration {
         let spread = self.next * self.spread_percent / 100;
-        let pause = self.next - spread + dice.jitter(spread * 2);
+        let pause = self.next.saturating_sub(spread) + dice.jitter(spread * 2);
         self.next = (self.next * (100 + self.growth_percent) / 100).min(self.longest);
         pause
     }

@@ -2,7 +2,7 @@
 //! goes between them and the nodes; nodes are killed and stopped. Whether what comes of it is right is decided by
 //! [`check`] over the ledger's events and the effects, not by the flow of the test.
 //!
-//! `cargo run --release -p faults -- --all --seed 1` does all of it, a line a number of the design's list of faults.
+//! `cargo run -p faults -- --all --seed 1` does all of it, a line a number of the design's list of faults.
 //!
 //! Not here: 6 (clocks: a process cannot be given another one without a preloaded library; the simulation has them),
 //! 11 and 18 (the simulation and the model), 21 (there is one scope yet).

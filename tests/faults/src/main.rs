@@ -1,4 +1,4 @@
-//! `cargo run --release -p faults -- --all --seed 1`
+//! `cargo run -p faults -- --all --seed 1`
 
 use std::process::ExitCode;
 
