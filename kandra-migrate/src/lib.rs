@@ -114,7 +114,7 @@
 //! | [`Runner::heartbeat`] | 10 s |
 //! | [`Runner::statement_timeout`] | 30 s |
 //! | [`Runner::start_jitter`] | up to 1 s |
-//! | [`Runner::agreement_timeout`] | 60 s |
+//! | [`Runner::agreement_timeout`] | 90 s |
 //! | [`Runner::unreachable_after`] | 60 s |
 //! | [`Runner::consistency`] of a plan's statements | `QUORUM` |
 //! | [`Runner::serial_consistency`] of the ledger | `SERIAL` |

@@ -55,7 +55,7 @@ pub use each::{EachReport, RunEach};
 /// | [`statement_timeout`](Runner::statement_timeout) | 30 s |
 /// | [`drain`](Runner::drain) | 20 s |
 /// | [`start_jitter`](Runner::start_jitter) | up to 1 s |
-/// | [`agreement_timeout`](Runner::agreement_timeout) | 60 s |
+/// | [`agreement_timeout`](Runner::agreement_timeout) | 90 s |
 /// | [`unreachable_after`](Runner::unreachable_after) | 60 s |
 /// | [`consistency`](Runner::consistency) of a plan's statements | `QUORUM` |
 /// | [`serial_consistency`](Runner::serial_consistency) | `SERIAL` |
@@ -195,7 +195,8 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// How long the nodes may take to agree on a schema.
+    /// How long the nodes may take to agree on a schema. A node of Cassandra 4 or 5 that has missed a change asks for it
+    /// only after a minute (`cassandra.migration_delay_ms`), so less than that gives up on what heals by itself.
     pub fn agreement_timeout(mut self, timeout: Duration) -> Self {
         self.settings.agreement_timeout = timeout;
         self

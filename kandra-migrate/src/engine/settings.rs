@@ -57,7 +57,8 @@ impl Default for Settings {
             heartbeat: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(30),
             start_jitter: Duration::from_secs(1),
-            agreement_timeout: Duration::from_secs(60),
+            // Cassandra's nodes ask for a change that they have missed after 60 s.
+            agreement_timeout: Duration::from_secs(90),
             drain_data: Duration::from_secs(20),
             drain_schema: Duration::from_secs(30),
             stall_timeout: Duration::from_secs(600),

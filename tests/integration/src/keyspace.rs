@@ -19,6 +19,8 @@ use crate::wait::eventually;
 
 /// The lease of [`Keyspace::brief_runner`].
 pub const LEASE: Duration = Duration::from_secs(12);
+/// For the tests' own schema statements. A node that has missed one asks for it after a minute.
+const SCHEMA_TIMEOUT: Duration = Duration::from_secs(150);
 const HEARTBEAT: Duration = Duration::from_secs(2);
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(6);
 
@@ -79,7 +81,9 @@ impl Keyspace {
     /// # Panics
     /// Where it fails.
     pub async fn execute(&self, cql: &str) {
-        let sent = self.session.query_unpaged(self.text(cql), ()).await;
+        let mut statement = Statement::new(self.text(cql));
+        statement.set_request_timeout(Some(SCHEMA_TIMEOUT));
+        let sent = self.session.query_unpaged(statement, ()).await;
         sent.unwrap_or_else(|error| panic!("{cql}: {error}"));
         self.session.await_schema_agreement().await.expect("schema agreement");
     }
@@ -203,6 +207,7 @@ pub async fn connected_as(hosts: &[String], user: &str) -> Arc<Session> {
 pub fn session_builder() -> SessionBuilder {
     SessionBuilder::new()
         .auto_await_schema_agreement(false)
+        .schema_agreement_timeout(SCHEMA_TIMEOUT)
         .keepalive_interval(Duration::from_secs(5))
         .keepalive_timeout(Duration::from_secs(5))
         .cluster_metadata_refresh_interval(Duration::from_secs(3600))

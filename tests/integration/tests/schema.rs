@@ -258,12 +258,12 @@ fn a_registry_is_linted_without_a_database() {
     assert_eq!(
         found,
         [
-            ("KL01", 2, 1, "ALTER TABLE \"keyspace\".t DROP b"),
+            ("KL01", 2, 1, "ALTER TABLE ${keyspace}.t DROP b"),
             ("KL01", 2, 2, "TRUNCATE t"),
             ("KL03", 2, 2, "TRUNCATE t"),
             ("KL04", 2, 2, "TRUNCATE t"),
             ("KL06", 2, 2, "TRUNCATE t"),
-            ("KL02", 3, 1, "ALTER TABLE \"keyspace\".t ADD b text"),
+            ("KL02", 3, 1, "ALTER TABLE ${keyspace}.t ADD b text"),
         ]
     );
     assert!(findings[0].rule.page().contains("point_of_no_return"), "{}", findings[0]);
