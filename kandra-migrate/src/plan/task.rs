@@ -259,8 +259,8 @@ impl Task {
     /// Of a `CREATE INDEX` or `CREATE MATERIALIZED VIEW`: is done only once each node that is up has built it. Without,
     /// it is done once the nodes agree that it exists; a view then still misses rows, and an index refuses reads.
     ///
-    /// Cassandra calls a view built although rows that one node has built for another are still on their way: usually for
-    /// milliseconds, after a lost message until its batch log is played again.
+    /// Cassandra calls a view built although rows that one node has built for another are still on their way, and where
+    /// such a message was lost, until the view is repaired: seen on 5.0.9, on nodes with too much to do.
     ///
     /// The wait ends the version as PAUSED after [`Task::timeout`] in all, if there is one, or after
     /// [`Task::stall_timeout`] (default 10 min) in which no node has come further.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use integration::{Keyspace, connect, eventually, script};
+use integration::{Keyspace, connect, script};
 use kandra_migrate::{Code, Plan, Registry, cql};
 
 async fn keyspace(prefix: &str) -> Keyspace {
@@ -233,11 +233,7 @@ async fn a_build_is_waited_for_on_each_node() {
     for views in keyspace.of_each_node::<String>(&built).await {
         assert_eq!(views, ["v"]);
     }
-    // What a node has built for another one it sends without waiting for the answer, and again where that was lost.
-    eventually("the view has all rows", || async {
-        (keyspace.rows::<(i64,)>("SELECT COUNT(*) FROM ks.v").await == [(2_000,)]).then_some(())
-    })
-    .await;
+    // Not that the view has all rows: what a node has built for another one it sends without waiting for an answer.
 }
 
 #[test]
