@@ -158,9 +158,17 @@ impl Scene {
 
     /// Forgets what code tasks have done here so far.
     pub async fn forget_executions(&self) -> Result<()> {
+        const ATTEMPTS_MAX: u32 = 4;
         let text = "DELETE FROM faults.effects WHERE scene = ?";
-        let sent = self.world.session.query_unpaged(text, (&self.keyspace,)).await;
-        sent.map(drop).map_err(|error| Trouble::database(text, error))
+        let mut attempts = 0;
+        // The session may still have a connection to a node that was killed.
+        while let Err(error) = self.world.session.query_unpaged(text, (&self.keyspace,)).await {
+            attempts += 1;
+            if attempts == ATTEMPTS_MAX {
+                return Err(Trouble::database(text, error));
+            }
+        }
+        Ok(())
     }
 
     /// The ledger and the effects as they are.

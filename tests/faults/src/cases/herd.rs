@@ -183,7 +183,8 @@ pub(super) async fn restarts(world: Arc<World>, _: Extent) -> Result<Tally> {
     within(REACH_SECS_MAX, "the first step", gate.reached()).await?;
     first.kill()?;
     gate.open(Verdict::Drop);
-    let life = LEASE.saturating_sub(HEARTBEAT);
+    // Long enough to start and to see three heartbeats missing.
+    let life = LEASE.saturating_sub(HEARTBEAT / 4);
     let lives_max = 40;
     let mut lives = 0;
     let mut wrong = Vec::new();
@@ -204,7 +205,7 @@ pub(super) async fn restarts(world: Arc<World>, _: Extent) -> Result<Tally> {
     }
     wrong.extend(scene.finish(Image::Base).await?);
     wrong.extend(scene.close(&Image::Base.spec()).await?);
-    Ok(Tally::of(format!("{lives} instances of {} s, then a takeover", life.as_secs()), wrong))
+    Ok(Tally::of(format!("{lives} instances of {life:?}, then a takeover"), wrong))
 }
 
 /// A step kills its process three times; then it is PAUSED, and an edited image goes on by itself.
