@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use scylla::client::session::Session;
 use scylla::statement::{Consistency, SerialConsistency};
+use tokio::sync::watch;
 
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
@@ -268,17 +269,7 @@ impl<'r> Runner<'r> {
         let (request, shutdown) = Shutdown::new();
         // A run is one large state machine: on the heap, it does not weigh on its caller's future.
         let run = Box::pin(self.run_parts(parts, shutdown, std::convert::identity));
-        let Some(stop) = stop else { return run.await };
-        let stopping = async move {
-            stop.await;
-            request.send_replace(true);
-            std::future::pending::<std::convert::Infallible>().await
-        };
-        tokio::select! {
-            biased;
-            report = run => report,
-            never = stopping => match never {},
-        }
+        stoppable(run, request, stop).await
     }
 
     /// Like [`Runner::run_to`], stopped by the caller, with an executor that is made of the runner's own.
@@ -536,6 +527,25 @@ pub(crate) struct Parts {
     pub(crate) catalog: Catalog,
     pub(crate) destination: Destination,
     pub(crate) table: String,
+}
+
+/// A run to its end, which is asked to stop once `stop` has ended.
+async fn stoppable<T>(
+    run: impl Future<Output = T>,
+    request: watch::Sender<bool>,
+    stop: Option<impl Future<Output = ()>>,
+) -> T {
+    let Some(stop) = stop else { return run.await };
+    let stopping = async move {
+        stop.await;
+        request.send_replace(true);
+        std::future::pending::<std::convert::Infallible>().await
+    };
+    tokio::select! {
+        biased;
+        ended = run => ended,
+        never = stopping => match never {},
+    }
 }
 
 /// Host, process and application, as the ledger and other instances' messages name this run.

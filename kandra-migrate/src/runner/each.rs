@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use tokio::task::JoinSet;
 
-use super::{Parts, Runner};
+use super::{Parts, Runner, stoppable};
 use crate::clock::Dice;
 use crate::engine::{Env, Identity, Run, Settings, Shutdown};
 use crate::error::{Error, Problem};
@@ -59,17 +59,7 @@ impl Runner<'_> {
         let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let (request, shutdown) = Shutdown::new();
         let running = Box::pin(self.each(keyspaces.into_iter().collect(), each, shutdown));
-        let Some(stop) = stop else { return running.await };
-        let stopping = async move {
-            stop.await;
-            request.send_replace(true);
-            std::future::pending::<std::convert::Infallible>().await
-        };
-        tokio::select! {
-            biased;
-            reports = running => reports,
-            never = stopping => match never {},
-        }
+        stoppable(running, request, stop).await
     }
 
     async fn each(&mut self, keyspaces: Vec<String>, each: RunEach, shutdown: Shutdown) -> EachReport {
