@@ -158,17 +158,7 @@ impl Scene {
 
     /// Forgets what code tasks have done here so far.
     pub async fn forget_executions(&self) -> Result<()> {
-        const ATTEMPTS_MAX: u32 = 4;
-        let text = "DELETE FROM faults.effects WHERE scene = ?";
-        let mut attempts = 0;
-        // The session may still have a connection to a node that was killed.
-        while let Err(error) = self.world.session.query_unpaged(text, (&self.keyspace,)).await {
-            attempts += 1;
-            if attempts == ATTEMPTS_MAX {
-                return Err(Trouble::database(text, error));
-            }
-        }
-        Ok(())
+        self.world.persist("DELETE FROM faults.effects WHERE scene = ?", (&self.keyspace,)).await
     }
 
     /// The ledger and the effects as they are.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cassandra::{Cluster, Node};
 use scylla::client::session::Session;
+use scylla::serialize::row::SerializeRow;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::instance;
@@ -14,7 +15,7 @@ use crate::trouble::{Result, Trouble};
 /// Scenes that play at once: most of their time they wait for a lease to lapse.
 const SCENES_MAX: usize = 16;
 
-const SCHEMA_ATTEMPTS_MAX: u32 = 4;
+const ATTEMPTS_MAX: u32 = 4;
 
 /// A private cluster, the test's own session, and the program that runs instances.
 #[derive(Debug)]
@@ -91,16 +92,21 @@ impl World {
     /// A schema statement of the test's own.
     pub async fn schema(&self, text: &str) -> Result<()> {
         let _one_at_a_time = self.schema.lock().await;
-        let failed = |error: String| Trouble::database(text.to_owned(), error);
+        self.persist(text, ()).await?;
+        let agreed = self.session.await_schema_agreement().await;
+        agreed.map(drop).map_err(|error| Trouble::database(text, error))
+    }
+
+    /// A statement of the test's own, again where it fails: the session may still have a connection to a node that was
+    /// killed.
+    pub async fn persist(&self, text: &str, values: impl SerializeRow) -> Result<()> {
         let mut attempts = 0;
-        // The session may still have a connection to a node that was killed.
-        while let Err(error) = self.session.query_unpaged(text, ()).await {
+        while let Err(error) = self.session.query_unpaged(text, &values).await {
             attempts += 1;
-            if attempts == SCHEMA_ATTEMPTS_MAX {
-                return Err(failed(error.to_string()));
+            if attempts == ATTEMPTS_MAX {
+                return Err(Trouble::database(text, error));
             }
         }
-        self.session.await_schema_agreement().await.map_err(|error| failed(error.to_string()))?;
         Ok(())
     }
 }

@@ -104,6 +104,17 @@ pub(crate) fn node_of(coordinator: &Coordinator) -> Option<usize> {
 }
 
 impl Port {
+    /// Ends when the answer to a read arrives, if it does.
+    async fn read_arrives(&self) -> Result<(), SendError> {
+        let (latency, lost) = {
+            let mut world = self.world.lock();
+            let rate = world.scenario.rates.read_lost;
+            (world.latency(), world.strikes(rate))
+        };
+        self.sleep(Duration::from_nanos(latency)).await;
+        if lost { Err(SendError::Unknown(cause("no answer"))) } else { Ok(()) }
+    }
+
     /// Where a simulation lets the process stand still between its last look at the deadline and the sending.
     async fn before_send(&self) {
         let stalls = {
@@ -210,15 +221,7 @@ impl Executor for Port {
     async fn probe(&self, change: &SchemaChange) -> Result<Effect, SendError> {
         let name = change.object().map(|object| object.name.name).unwrap_or_default();
         let Some(step) = CATALOGUE.find(&name) else { return Ok(Effect::Unknown { why: "no plan has it" }) };
-        let (latency, lost) = {
-            let mut world = self.world.lock();
-            let rate = world.scenario.rates.read_lost;
-            (world.latency(), world.strikes(rate))
-        };
-        self.sleep(Duration::from_nanos(latency)).await;
-        if lost {
-            return Err(SendError::Unknown(cause("no answer")));
-        }
+        self.read_arrives().await?;
         let mut world = self.world.lock();
         let there = world.probe(step.id);
         world.note(|world| format!("{} probes {}: {there:?}", world.name(self.run), step.name));
@@ -237,15 +240,7 @@ impl Executor for Port {
 
     /// Read like all else, and lost like it.
     async fn schema(&self) -> Result<Option<SchemaRecord>, SendError> {
-        let (latency, lost) = {
-            let mut world = self.world.lock();
-            let rate = world.scenario.rates.read_lost;
-            (world.latency(), world.strikes(rate))
-        };
-        self.sleep(Duration::from_nanos(latency)).await;
-        if lost {
-            return Err(SendError::Unknown(cause("no answer")));
-        }
+        self.read_arrives().await?;
         Ok(Some(SchemaRecord { digest: "s1:00".to_owned(), text: Some("the schema".to_owned()) }))
     }
 
