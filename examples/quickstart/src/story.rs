@@ -80,7 +80,9 @@ async fn kill_one(session: &Arc<Session>, site: &Site) -> Result<(), Failure> {
     let begun = begun.ok_or("there is no newer version")?;
     println!("\n   The ledger: the lease is held by {holder},");
     println!("   version {} {} is {}.", begun.version, begun.name, begun.state);
-    println!("   The lease lapses after 9 s. What was sent under it gets another 20 s to land.\n");
+    println!(
+        "   The lease lapses after 9 s. What was sent under it gets 30 s more to land: 20 s by a clock that runs fast.\n"
+    );
     check(holder.ends_with(&format!("({killed})")), "the killed instance still has the lease")?;
     check(begun.state == "RUNNING", "the newer version is begun and not completed")?;
 
