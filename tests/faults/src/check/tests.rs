@@ -102,6 +102,15 @@ fn a_failure_is_no_success() {
 }
 
 #[test]
+fn what_has_failed_and_is_found_all_the_same_is_done() {
+    let failed = [("b", "failed 1/2"), ("c", "acquired")];
+    let found = [&failed[..], &[("c", "done 1/2\nclaimed 1 first\ncompleted 1\nreleased")]].concat();
+    assert_eq!(wrong(&record(&found)), [""; 0]);
+    let never_begun = [&failed[..], &[("c", "done 1/3\nclaimed 1 first")]].concat();
+    assert_wrong(&record(&never_begun), "the step is");
+}
+
+#[test]
 fn rows_say_what_the_events_say() {
     let mut lost = record(&[END]);
     lost.versions.clear();
