@@ -164,6 +164,7 @@ impl Catalogue {
                 accept: &[],
                 reaches_outside: None,
                 out_of_order: false,
+                after_start: false,
                 file: "m.rs",
                 line: 1,
                 module_path: "simulation::m",
