@@ -68,6 +68,17 @@ enum Standing {
     NotYet(Duration, Problem),
 }
 
+/// How far a frontier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// Everything is applied: proof at any consistency, since only decided values can be read.
+    All,
+    /// Only what is deferred is left, and nothing is wrong with that.
+    Deferred,
+    /// The versions have to be read.
+    Less,
+}
+
 impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     /// A run that has not looked yet. `table` names the ledger in messages.
     pub fn new(
@@ -142,7 +153,8 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             }
         } else if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
             self.reader.check_serial(&head)?;
-            if self.is_reached(head.frontier.as_deref(), head.active_version, head.active_state.as_deref()) {
+            if head.frontier == Some(self.catalog.frontier()) {
+                self.report.deferred.clear();
                 self.finish();
                 return Ok(Standing::Current);
             }
@@ -188,42 +200,39 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         }
     }
 
-    /// Whether the frontier is this binary's: proof at any consistency, since only decided values can be read.
+    /// Whether nothing is left for this run.
     async fn is_current(&mut self) -> Result<bool, Problem> {
+        Ok(match self.reached(ReadLevel::Glance).await? {
+            Reached::All => true,
+            // An old frontier can be read there, of a time when what is applied now was deferred.
+            Reached::Deferred => self.reached(ReadLevel::Quorum).await? != Reached::Less,
+            Reached::Less => false,
+        })
+    }
+
+    async fn reached(&mut self, level: ReadLevel) -> Result<Reached, Problem> {
         // The digest is made while the server is at work.
-        let (read, frontier) = tokio::join!(self.reader.read(Slice::Frontier, ReadLevel::Glance), async {
-            self.catalog.frontier()
-        });
+        let (read, all) =
+            tokio::join!(self.reader.read(Slice::Frontier, level), async { self.catalog.frontier() });
         let Rows { rows, .. } = read?;
-        let Some((_, head)) = rows.first() else { return Ok(false) };
+        let Some((_, head)) = rows.first() else { return Ok(Reached::Less) };
         if head.text("serial_cl").as_deref() != Some(self.env.settings.serial_cl) {
-            return Ok(false);
+            return Ok(Reached::Less);
         }
-        let (version, state) = (head.int("active_version"), head.text("active_state"));
-        let found = head.text("frontier");
-        Ok(found.as_ref() == Some(&frontier) || self.is_left(found.as_deref(), version, state.as_deref()))
-    }
-
-    /// Whether a head says that nothing is left for this run.
-    fn is_reached(&mut self, frontier: Option<&str>, version: Option<i64>, state: Option<&str>) -> bool {
-        if frontier == Some(&*self.catalog.frontier()) {
+        let Some(found) = head.text("frontier") else { return Ok(Reached::Less) };
+        if found == all {
             self.report.deferred.clear();
-            return true;
+            return Ok(Reached::All);
         }
-        self.is_left(frontier, version, state)
-    }
-
-    /// Whether a head says that only what is deferred is left, and nothing is wrong with that: what is, takes more reads
-    /// to tell.
-    fn is_left(&mut self, frontier: Option<&str>, version: Option<i64>, state: Option<&str>) -> bool {
-        let deferred = frontier.and_then(|frontier| self.catalog.deferred_at(frontier));
-        let Some(deferred) = deferred else { return false };
+        let Some(deferred) = self.catalog.deferred_at(&found) else { return Ok(Reached::Less) };
         let first = deferred.first().map(|entry| entry.version().get());
-        if first.is_some_and(|first| is_in_trouble(first, version, state)) {
-            return false;
+        let (active, state) = (head.int("active_version"), head.text("active_state"));
+        if first.is_some_and(|first| is_in_trouble(first, active, state.as_deref())) {
+            // What is wrong with it takes more reads to tell.
+            return Ok(Reached::Less);
         }
         self.report.deferred = deferred.into_iter().map(migration_report).collect();
-        true
+        Ok(Reached::Deferred)
     }
 
     fn standing(&mut self, head: Head, op_age: Option<Duration>) -> Standing {
