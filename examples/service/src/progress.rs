@@ -10,7 +10,7 @@ use tokio::sync::watch;
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(crate) enum Deferred {
-    /// The start is not over.
+    /// Nothing of it has begun.
     #[default]
     Idle,
     /// Another instance is at it.
