@@ -22,7 +22,7 @@ pub(crate) fn expand(migration: &Valid) -> TokenStream {
 
 fn registration(migration: &Valid) -> TokenStream {
     let Valid { arguments, module, up, files } = migration;
-    let Arguments { version, accept, reaches_outside, out_of_order, krate } = arguments;
+    let Arguments { version, accept, reaches_outside, out_of_order, after_start, krate } = arguments;
     let name = module.name.unraw().to_string();
     let checksum = canon::checksum(module.attributes.clone(), module.body.stream());
     let some_reason = reaches_outside.as_ref().map(|why| quote!(::core::option::Option::Some(#why)));
@@ -42,6 +42,7 @@ fn registration(migration: &Valid) -> TokenStream {
             accept: &[#(#accept),*],
             reaches_outside: #reaches_outside,
             out_of_order: #out_of_order,
+            after_start: #after_start,
             file: ::core::file!(),
             line: ::core::line!(),
             module_path: ::core::module_path!(),

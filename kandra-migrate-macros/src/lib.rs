@@ -36,6 +36,7 @@ use proc_macro2::TokenStream;
 /// | `accept = ["k1:…"]` | checksums of earlier texts of this migration that had the same effect; default: none |
 /// | `reaches_outside = "why"` | allows what is refused below, and says why; default: it is refused |
 /// | `out_of_order` | it may be applied although a higher version already is; default: it may not |
+/// | `after_start` | a service is ready before it: `run` stops before it, `run_deferred` applies it and what comes behind it; default: it is part of the start |
 /// | `crate = path` | where the library is, if it is renamed or passed on by another crate; default: `::kandra_migrate` |
 ///
 /// It leaves `MIGRATION` in the module, as visible as the module is, and registers it.

@@ -56,6 +56,7 @@ use crate::migration::Migration;
 /// | `wait-built` | [`Task::wait_built`](crate::Task::wait_built) |
 /// | `allow KL04` | [`Task::allow`](crate::Task::allow) |
 /// | `out-of-order` | before the first statement: the migration may be applied although a higher version already is |
+/// | `after-start` | before the first statement: [`Runner::run`](crate::Runner::run) stops before it, [`Runner::run_deferred`](crate::Runner::run_deferred) applies it |
 /// | `accept k1:…` | before the first statement: the checksum of an earlier text that had the same effect |
 ///
 /// ```sql
@@ -75,7 +76,8 @@ use crate::migration::Migration;
 /// # Checksum
 ///
 /// It is over the tokens of the statements and of their undos, and over what is said of them: white space, other
-/// comments and line ends do not count, nor do `out-of-order`, `accept` and `allow`.
+/// comments and line ends do not count, nor do `out-of-order`, `after-start`, `accept` and
+/// `allow`.
 ///
 /// Content that is no CQL, or a key that is unknown, is an error of whatever asks for the migrations, before anything is
 /// sent: [`check!`](crate::check) in a test finds it.

@@ -129,10 +129,11 @@
 //! - **Writing migrations**: [`macro@migration`], [`registry!`], [`cql_dir!`], [`cql_file!`], [`check!`], [`cql`],
 //!   [`code`], [`Task`], [`Plan`], [`IntoPlan`], [`TaskContext`], [`TaskError`]; [`prelude`] has what a migration's module
 //!   needs.
-//! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run) and [`run_to`](Runner::run_to), with a [`Value`] for
-//!   each variable, and with [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan),
-//!   [`verify`](Runner::verify) and [`status`](Runner::status), which only read, as [`drift`](Runner::drift) does; [`Wait`],
-//!   [`Report`], [`Outcome`], [`Status`], [`PlannedMigration`], [`Drift`].
+//! - **Running them**: [`Runner`] with its verbs [`run`](Runner::run), [`run_to`](Runner::run_to) and
+//!   [`run_deferred`](Runner::run_deferred), with a [`Value`] for each variable, and with
+//!   [`wait_until_applied`](Runner::wait_until_applied), [`plan`](Runner::plan), [`verify`](Runner::verify) and
+//!   [`status`](Runner::status), which only read, as [`drift`](Runner::drift) does; [`Wait`], [`Progress`], [`Report`],
+//!   [`Outcome`], [`Status`], [`PlannedMigration`], [`Drift`].
 //! - **Operating them**: [`Control`], from [`Runner::control`]: pause, resume, hold, mark done, rerun, abandon, restamp,
 //!   baseline, and the audit trail as [`AuditEvent`]s. The same as a command line in the application's own binary:
 //!   module `cli`, with the feature of that name.
@@ -196,7 +197,7 @@ pub mod testing;
 
 pub use control::Control;
 pub use cql::{Position, Rule, Value, lint_codes};
-pub use engine::Wait;
+pub use engine::{Progress, Wait};
 pub use error::{Code, Error, error_codes};
 pub use kandra_migrate_macros::migration;
 #[cfg(feature = "testing")]

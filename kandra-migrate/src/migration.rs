@@ -68,6 +68,7 @@ pub struct Source {
     pub accept: &'static [&'static str],
     pub reaches_outside: Option<&'static str>,
     pub out_of_order: bool,
+    pub after_start: bool,
     pub file: &'static str,
     pub line: u32,
     pub module_path: &'static str,
@@ -146,6 +147,16 @@ impl Migration {
         match &self.origin {
             Origin::Module(source) => source.out_of_order,
             Origin::File(file) => file.out_of_order,
+        }
+    }
+
+    /// Whether a service is ready before it: [`Runner::run`](crate::Runner::run) stops before it, and
+    /// [`Runner::run_deferred`](crate::Runner::run_deferred) applies it.
+    #[must_use]
+    pub const fn is_after_start(&self) -> bool {
+        match &self.origin {
+            Origin::Module(source) => source.after_start,
+            Origin::File(file) => file.after_start,
         }
     }
 

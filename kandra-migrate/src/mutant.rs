@@ -25,6 +25,8 @@ pub enum Mutant {
     NoDrainBeforeRelease,
     /// M11: a step is sent although it is unknown whether its begin was recorded.
     SendOnUnknownIntent,
+    /// M13: a glance is proof that only what is deferred is left.
+    DeferOnGlance,
 }
 
 #[cfg(feature = "__mutants")]

@@ -15,11 +15,9 @@ use tokio::sync::watch;
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
 use crate::cql::{Value, Variables};
-#[cfg(feature = "cli")]
-use crate::engine::Observer;
 use crate::engine::{
-    Catalog, Entry, Env, Executor, Identity, Reader, Run, Settings, Shutdown, Wait, await_applied, pending,
-    verify,
+    Catalog, Entry, Env, Executor, Identity, Observer, Progress, Reader, Run, Settings, Shutdown, Wait,
+    await_applied, tell_remaining, trouble_of_deferred, verify,
 };
 use crate::error::{Error, Problem};
 use crate::executor::{CqlExecutor, ExecutorSettings};
@@ -30,6 +28,10 @@ use crate::report::{Drift, Foresight, LintFinding, Literals, Outlook, PlannedMig
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 
 pub use each::{EachReport, RunEach};
+
+/// How long [`Runner::run_deferred`] waits for another instance unless it is told: one that works on a backfill has hours
+/// to go.
+const WAIT_DEFERRED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Brings a keyspace to the schema that the application needs, or waits until another instance has.
 ///
@@ -50,7 +52,7 @@ pub use each::{EachReport, RunEach};
 /// # Defaults
 /// | setting | default |
 /// |---|---|
-/// | [`wait`](Runner::wait) | up to 10 min |
+/// | [`wait`](Runner::wait) | up to 10 min; of [`run_deferred`](Runner::run_deferred) a day |
 /// | [`lease`](Runner::lease) | 60 s |
 /// | [`heartbeat`](Runner::heartbeat) | 10 s |
 /// | [`statement_timeout`](Runner::statement_timeout) | 30 s |
@@ -75,6 +77,8 @@ pub struct Runner<'r> {
     table_ids: bool,
     scope: String,
     settings: Settings,
+    /// Whether the settings' wait is not the default.
+    wait_is_set: bool,
     /// In a mutex that nobody waits for: it makes the runner `Sync`, and with it the futures that borrow it `Send`.
     shutdown: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send + 'r>>>>,
 }
@@ -102,6 +106,7 @@ impl<'r> Runner<'r> {
             table_ids: true,
             scope: MAIN_SCOPE.to_owned(),
             settings: Settings::default(),
+            wait_is_set: false,
             shutdown: Mutex::new(None),
         }
     }
@@ -156,6 +161,7 @@ impl<'r> Runner<'r> {
     /// What to do while another instance holds the lease.
     pub fn wait(mut self, wait: Wait) -> Self {
         self.settings.wait = wait;
+        self.wait_is_set = true;
         self
     }
 
@@ -236,6 +242,25 @@ impl<'r> Runner<'r> {
         self
     }
 
+    /// Calls this function with what a run does, as it does it: to show how far it is. It must not block, since the run
+    /// waits for it.
+    ///
+    /// ```no_run
+    /// # use kandra_migrate::{Progress, Registry, Runner};
+    /// # async fn example(session: scylla::client::session::Session, migrations: &Registry) -> Result<(), kandra_migrate::Error> {
+    /// let (sender, receiver) = tokio::sync::watch::channel(None);
+    /// let runner = Runner::new(session, migrations).on_progress(move |progress| drop(sender.send_replace(Some(progress))));
+    /// // `receiver` is for whoever is asked how far it is.
+    /// # drop(receiver);
+    /// runner.run_deferred().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.settings.observer = Observer::new(tell);
+        self
+    }
+
     /// Stops gracefully once this future ends: no new step begins, the statement under way ends and is recorded, the
     /// lease is given back, and [`Runner::run`] returns [`KM0062`](crate::Code::Shutdown). The next run goes on at
     /// once. The crate installs no signal handler of its own.
@@ -249,30 +274,67 @@ impl<'r> Runner<'r> {
     /// `Ok` means that every version of the registry is applied with a compatible checksum (or, with
     /// [`Wait::ReturnPending`], that another instance is at it). Where nothing is to be done, this is one read.
     ///
+    /// It ends before the first version that is `after_start` and not applied: that one and all behind it are
+    /// [deferred](Report::deferred), whether another instance is at them or not, and left to [`Runner::run_deferred`].
+    /// That a deferred version has failed or is paused is a warning of the report.
+    ///
     /// Dropping the future is safe, but leaves the lease to lapse: use [`Runner::shutdown_on`].
     ///
     /// # Errors
     /// See [`Code`](crate::Code): an error has done no more than its [`report`](Error::report) says.
     pub async fn run(self) -> Result<Report, Error> {
-        self.run_up_to(None).await
+        self.run_up_to(None, Deferred::Left).await
     }
 
-    /// Like [`Runner::run`], up to and including this version.
+    /// Like [`Runner::run`], up to and including this version. It too ends before what is deferred.
     pub async fn run_to(self, version: i64) -> Result<Report, Error> {
-        self.run_up_to(Some(version)).await
+        self.run_up_to(Some(version), Deferred::Left).await
     }
 
-    async fn run_up_to(mut self, up_to: Option<i64>) -> Result<Report, Error> {
+    /// Applies everything, with what [`Runner::run`] leaves: the versions that are `after_start`, and those behind them. For
+    /// a task beside the service, once that is ready, or for a job.
+    ///
+    /// ```no_run
+    /// # use kandra_migrate::{Registry, Runner};
+    /// # use std::sync::Arc;
+    /// # async fn example(session: Arc<scylla::client::session::Session>, migrations: &'static Registry) -> Result<(), kandra_migrate::Error> {
+    /// Runner::new(Arc::clone(&session), migrations).run().await?;
+    /// // The service is ready.
+    /// tokio::spawn(Runner::new(session, migrations).run_deferred());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// All instances may call it: one works, the others wait, and one of them goes on if that one dies. Unless
+    /// [`Runner::wait`] says otherwise, they wait up to a day. Use [`Runner::shutdown_on`], so that a service that stops
+    /// does not make the next one wait for its lease, and [`Runner::on_progress`] to see how far it is.
+    ///
+    /// # Errors
+    /// Those of [`Runner::run`].
+    pub async fn run_deferred(self) -> Result<Report, Error> {
+        self.run_up_to(None, Deferred::Applied).await
+    }
+
+    pub(crate) async fn run_up_to(mut self, up_to: Option<i64>, deferred: Deferred) -> Result<Report, Error> {
         self.settings.up_to = up_to;
+        self.wait_as_usual_for(deferred);
         let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        let parts = self.parts()?;
+        let parts = self.parts()?.of_run(deferred);
         let (request, shutdown) = Shutdown::new();
         // A run is one large state machine: on the heap, it does not weigh on its caller's future.
         let run = Box::pin(self.run_parts(parts, shutdown, std::convert::identity));
         stoppable(run, request, stop).await
     }
 
-    /// Like [`Runner::run_to`], stopped by the caller, with an executor that is made of the runner's own.
+    /// Sets how long is waited, if the caller has not.
+    fn wait_as_usual_for(&mut self, deferred: Deferred) {
+        if deferred == Deferred::Applied && !self.wait_is_set {
+            self.settings.wait = Wait::UpTo(WAIT_DEFERRED);
+        }
+    }
+
+    /// Up to and including this version, what is deferred too; stopped by the caller, with an executor that is made of the
+    /// runner's own.
     #[cfg(feature = "testing")]
     pub(crate) async fn run_over<X: Executor>(
         mut self,
@@ -312,16 +374,20 @@ impl<'r> Runner<'r> {
     /// Where the directory of a [`cql_dir!`](crate::cql_dir) is there and differs from what was compiled in, that is a
     /// warning of the report.
     pub async fn verify(self) -> Result<Report, Error> {
-        let parts = self.parts()?;
-        let ledger = self.ledger(&parts).await?;
+        let parts = self.parts()?.of_run(Deferred::Left);
+        let dice = Dice::system();
+        let reader = self.reader(&parts, &dice);
+        let ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
         let mut report = Report::new();
         report.warnings = self.registry.differences();
         report.warnings.extend(verify(&ledger, &parts.catalog)?);
-        report.pending = pending(&parts.catalog, &ledger);
+        report.warnings.extend(trouble_of_deferred(&reader, &parts.catalog, &ledger).await?);
+        tell_remaining(&mut report, &parts.catalog, &ledger);
         Ok(report)
     }
 
-    /// What [`Runner::run`] would do now, step by step, with the literals of data statements masked. Reads only.
+    /// What [`Runner::run`] and then [`Runner::run_deferred`] would do now, step by step, with the literals of data
+    /// statements masked. Reads only.
     pub async fn plan(self) -> Result<Vec<PlannedMigration>, Error> {
         self.planned(Literals::Masked).await
     }
@@ -333,12 +399,18 @@ impl<'r> Runner<'r> {
         parts.catalog.compile(&ledger, &parts.destination)?;
         let pending: Vec<_> = parts.catalog.pending(&ledger).collect();
         let outlooks = self.outlooks(&parts, &pending).await?;
+        let first_deferred = pending.iter().position(|entry| entry.migration.is_after_start());
+        let is_deferred = |place: usize| first_deferred.is_some_and(|first| place >= first);
         let plans: Vec<_> = pending.iter().map(|entry| (entry.migration, entry.steps())).collect();
         let findings = LintFinding::all(&plans);
         let foresight = Foresight { literals, outlooks: &outlooks, findings: &findings };
         Ok(pending
             .into_iter()
-            .map(|entry| PlannedMigration::of(entry.migration, entry.steps(), &foresight))
+            .enumerate()
+            .map(|(place, entry)| PlannedMigration {
+                deferred: is_deferred(place),
+                ..PlannedMigration::of(entry.migration, entry.steps(), &foresight)
+            })
             .collect())
     }
 
@@ -400,7 +472,7 @@ impl<'r> Runner<'r> {
         Ok(Status::of(&ledger, known))
     }
 
-    /// Waits until everything that the binary needs is applied, and never migrates: for a service whose migrations
+    /// Waits until what [`Runner::run`] would apply is applied, and never migrates: for a service whose migrations
     /// are run by something else. Reads only, every one to two seconds.
     ///
     /// At most as long as [`Runner::wait`] says, where [`Wait::Fail`] and [`Wait::ReturnPending`] mean one look. Then
@@ -410,7 +482,7 @@ impl<'r> Runner<'r> {
     /// What waiting does not change: a version is [paused](crate::Code::Paused), the binary's migrations and the
     /// applied ones [differ](Error::is_mismatch), or the cluster does not answer.
     pub async fn wait_until_applied(self) -> Result<Report, Error> {
-        let parts = self.parts()?;
+        let parts = self.parts()?.of_run(Deferred::Left);
         let dice = Dice::system();
         let reader = self.reader(&parts, &dice);
         let limit = match self.settings.wait {
@@ -434,12 +506,6 @@ impl<'r> Runner<'r> {
     #[cfg(feature = "testing")]
     pub(crate) fn scope(mut self, scope: String) -> Self {
         self.scope = scope;
-        self
-    }
-
-    #[cfg(feature = "cli")]
-    pub(crate) fn observed_by(mut self, observer: Observer) -> Self {
-        self.settings.observer = observer;
         self
     }
 
@@ -529,6 +595,25 @@ pub(crate) struct Parts {
     pub(crate) table: String,
 }
 
+impl Parts {
+    /// For a run that leaves what is deferred, or does not.
+    fn of_run(mut self, deferred: Deferred) -> Self {
+        if deferred == Deferred::Left {
+            self.catalog = self.catalog.before_deferred();
+        }
+        self
+    }
+}
+
+/// What a run does about versions that are `after_start`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deferred {
+    /// It ends before the first of them.
+    Left,
+    /// They are versions as all others.
+    Applied,
+}
+
 /// A run to its end, which is asked to stop once `stop` has ended.
 async fn stoppable<T>(
     run: impl Future<Output = T>,
@@ -568,6 +653,7 @@ mod tests {
     fn the_futures_of_all_verbs_can_be_spawned() {
         fn is_send<T: Send>(_: impl Fn(Runner<'static>) -> T) {}
         is_send(Runner::run);
+        is_send(Runner::run_deferred);
         is_send(|runner| runner.run_each(["shop".to_owned()], RunEach::default()));
         is_send(Runner::verify);
         is_send(Runner::plan);

@@ -1,16 +1,19 @@
-//! A service that migrates at start: live at once, ready when migrated, and stopped gracefully at any time.
+//! A service that migrates at start: live at once, ready when migrated, and stopped gracefully at any time. A backfill
+//! that takes long goes on while it serves.
 //!
 //! ```text
 //! cargo run -p service &
 //! curl -i localhost:8080/ready
 //! curl localhost:8080/users/7
+//! curl localhost:8080/progress
 //! ```
 //!
-//! [`start`] is the part that concerns kandra-migrate. Exit codes: 0 after SIGTERM or Ctrl-C, in the middle of a
+//! [`start`] and [`finish`] are the part that concerns kandra-migrate. Exit codes: 0 after SIGTERM or Ctrl-C, in the middle of a
 //! migration too; 1 where the start failed. [`settings::Settings`] lists the environment variables.
 
 mod http;
 mod migrations;
+mod progress;
 mod settings;
 mod stop;
 mod users;
@@ -21,9 +24,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Ready;
+use http::Service;
 use kandra_migrate::Runner;
 use migrations::MIGRATIONS;
+use progress::Deferred;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use settings::Settings;
@@ -60,13 +64,13 @@ async fn main() -> ExitCode {
 async fn serve() -> Result<(), Failure> {
     let settings = Settings::from_env()?;
     let stop = Stop::on_signals()?;
-    let ready = Ready::default();
+    let service = Service::default();
 
     let listener = TcpListener::bind(&settings.listen).await?;
     tracing::info!(address = %listener.local_addr()?, "serves");
     // A task of its own: it answers whatever the migrations do.
-    let server = tokio::spawn(http::serve(listener, Ready::clone(&ready), stop.clone()));
-    let started = start(&settings, &ready, &stop).await;
+    let server = tokio::spawn(http::serve(listener, service.clone(), stop.clone()));
+    let started = start(&settings, &service, &stop).await;
     if started.is_err() {
         stop.request();
     }
@@ -74,34 +78,59 @@ async fn serve() -> Result<(), Failure> {
     started
 }
 
-/// Connects, migrates and makes the service ready. Whoever asks it to stop meanwhile has not made it fail.
-async fn start(settings: &Settings, ready: &Ready, stop: &Stop) -> Result<(), Failure> {
+/// Connects, migrates, makes the service ready, and then does what the start did not wait for. Whoever asks it to stop
+/// meanwhile has not made it fail.
+async fn start(settings: &Settings, service: &Service, stop: &Stop) -> Result<(), Failure> {
     let session = tokio::select! {
         session = connect(&settings.hosts) => Arc::new(session?),
         () = stop.clone().requested() => return Ok(()),
     };
+    match runner(&session, settings, stop).run().await {
+        Ok(report) => tracing::info!("{report}"),
+        Err(error) if error.is_shutdown() => {
+            tracing::info!("{error}");
+            return Ok(());
+        }
+        Err(error) => return Err(error.explain().into()),
+    }
+    let users = Users::new(Arc::clone(&session), &settings.keyspace).await?;
+    // Nobody else comes here, so that it is empty.
+    let _ = service.ready.set(users);
+    finish(&session, settings, service, stop).await;
+    Ok(())
+}
+
+/// Does what the start did not wait for: one instance of the fleet does it, and the next one goes on if it stops. That
+/// it fails is for people to see, and no reason to stop serving.
+async fn finish(session: &Arc<Session>, settings: &Settings, service: &Service, stop: &Stop) {
+    let board = service.board.clone();
+    let runner = runner(session, settings, stop).on_progress(move |progress| board.note(progress));
+    service.board.set(match runner.run_deferred().await {
+        Ok(report) => {
+            tracing::info!("{report}");
+            Deferred::Done
+        }
+        Err(error) if error.is_shutdown() => {
+            tracing::info!("{error}");
+            Deferred::Stopped
+        }
+        Err(error) => {
+            tracing::error!("{}", error.explain());
+            Deferred::Failed { error: error.to_string() }
+        }
+    });
+}
+
+fn runner<'r>(session: &Arc<Session>, settings: &Settings, stop: &Stop) -> Runner<'r> {
     let replication =
         format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {}}}", settings.replicas);
-    let runner = Runner::new(Arc::clone(&session), &MIGRATIONS)
+    Runner::new(Arc::clone(session), &MIGRATIONS)
         .keyspace(&settings.keyspace)
         .create_keyspace(replication)
         .application(concat!("service ", env!("CARGO_PKG_VERSION")))
         // The statement under way ends and is recorded, then the lease is given back: the next instance goes on at
         // once, and does not wait until the lease lapses.
-        .shutdown_on(stop.clone().requested());
-    match runner.run().await {
-        Ok(report) => {
-            tracing::info!("{report}");
-            // Nobody else comes here, so that it is empty.
-            let _ = ready.set(Users::new(session, &settings.keyspace).await?);
-            Ok(())
-        }
-        Err(error) if error.is_shutdown() => {
-            tracing::info!("{error}");
-            Ok(())
-        }
-        Err(error) => Err(error.explain().into()),
-    }
+        .shutdown_on(stop.clone().requested())
 }
 
 async fn connect(hosts: &[String]) -> Result<Session, Failure> {

@@ -12,6 +12,8 @@ use crate::Failure;
 pub(crate) struct User {
     id: i64,
     name: Option<String>,
+    /// Not there before the backfill has come to this user.
+    first_name: Option<String>,
 }
 
 #[derive(Debug)]
@@ -23,13 +25,15 @@ pub(crate) struct Users {
 impl Users {
     /// The table has to be there.
     pub(crate) async fn new(session: Arc<Session>, keyspace: &str) -> Result<Self, Failure> {
-        let by_id = session.prepare(format!("SELECT id, name FROM {keyspace}.users WHERE id = ?")).await?;
+        let by_id = session
+            .prepare(format!("SELECT id, name, first_name FROM {keyspace}.users WHERE id = ?"))
+            .await?;
         Ok(Self { session, by_id })
     }
 
     pub(crate) async fn find(&self, id: i64) -> Result<Option<User>, Failure> {
         let rows = self.session.execute_unpaged(&self.by_id, (id,)).await?.into_rows_result()?;
-        let user = rows.maybe_first_row::<(i64, Option<String>)>()?;
-        Ok(user.map(|(id, name)| User { id, name }))
+        let user = rows.maybe_first_row::<(i64, Option<String>, Option<String>)>()?;
+        Ok(user.map(|(id, name, first_name)| User { id, name, first_name }))
     }
 }

@@ -18,6 +18,7 @@ pub(crate) struct Arguments {
     pub(crate) accept: Vec<String>,
     pub(crate) reaches_outside: Option<String>,
     pub(crate) out_of_order: bool,
+    pub(crate) after_start: bool,
     /// The library, as the user's crate knows it.
     pub(crate) krate: Path,
 }
@@ -31,6 +32,7 @@ pub(crate) fn validate(arguments: Vec<Argument>) -> syn::Result<Arguments> {
         accept: Vec::new(),
         reaches_outside: None,
         out_of_order: false,
+        after_start: false,
         krate: syn::parse_quote!(::kandra_migrate),
     };
     for Argument { key, value } in arguments {
@@ -43,13 +45,14 @@ pub(crate) fn validate(arguments: Vec<Argument>) -> syn::Result<Arguments> {
             "version" => self::version(key.span(), value).map(|read| version = Some(read)),
             "accept" => accept(key.span(), value).map(|read| valid.accept = read),
             "reaches_outside" => reason(key.span(), value).map(|read| valid.reaches_outside = Some(read)),
-            "out_of_order" => flag(value).map(|()| valid.out_of_order = true),
+            "out_of_order" => flag(&name, value).map(|()| valid.out_of_order = true),
+            "after_start" => flag(&name, value).map(|()| valid.after_start = true),
             "crate" => path(key.span(), value).map(|read| valid.krate = read),
             _ => Err(syn::Error::new(
                 key.span(),
                 format!(
                     "unknown key `{name}`: the keys are `version`, `accept`, `reaches_outside`, \
-                     `out_of_order` and `crate`"
+                     `out_of_order`, `after_start` and `crate`"
                 ),
             )),
         };
@@ -119,9 +122,9 @@ fn reason(key: Span, value: Option<TokenStream>) -> syn::Result<String> {
     Ok(text)
 }
 
-fn flag(value: Option<TokenStream>) -> syn::Result<()> {
+fn flag(name: &str, value: Option<TokenStream>) -> syn::Result<()> {
     value.map_or(Ok(()), |value| {
-        Err(syn::Error::new(value.span(), "`out_of_order` takes no value: write it alone"))
+        Err(syn::Error::new(value.span(), format!("`{name}` takes no value: write it alone")))
     })
 }
 
@@ -156,13 +159,13 @@ mod tests {
     fn every_key_is_read() {
         let checksum = format!("k1:{}", "0a".repeat(32));
         let text = format!(
-            "version = 20_260_101, accept = [\"{checksum}\",], reaches_outside = \"why\", out_of_order, crate = a::b,"
+            "version = 20_260_101, accept = [\"{checksum}\",], reaches_outside = \"why\", out_of_order, after_start, crate = a::b,"
         );
         let arguments = read(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
         assert_eq!(arguments.version, 20_260_101);
         assert_eq!(arguments.accept, [checksum]);
         assert_eq!(arguments.reaches_outside.as_deref(), Some("why"));
-        assert!(arguments.out_of_order);
+        assert!(arguments.out_of_order && arguments.after_start);
         assert_eq!(arguments.krate_name().as_deref(), Some("a"));
     }
 

@@ -39,9 +39,9 @@ pub(super) enum Changed {
     Declined,
 }
 
-/// Whether this binary needs a version and does not have it yet.
+/// Whether this binary needs a version before it is ready, and does not have it yet.
 pub(super) fn is_pending(migration: &MigrationStatus) -> bool {
-    migration.known && !migration.is_completed()
+    migration.known && !migration.is_completed() && !migration.deferred
 }
 
 /// Whether an applied version has another text here.
@@ -72,7 +72,7 @@ impl Answer {
                     () => Exit::Success,
                 }
             }
-            Self::Plan { migrations, .. } if !migrations.is_empty() => Exit::Pending,
+            Self::Plan { migrations, .. } if migrations.iter().any(|one| !one.deferred) => Exit::Pending,
             Self::Verified(report) | Self::Compared { report, .. } if !report.pending.is_empty() => {
                 Exit::Pending
             }
@@ -87,7 +87,10 @@ impl Answer {
             | Self::Compared { report, .. }
             | Self::Ran(report)
             | Self::Waited(report) => {
-                report.warnings.iter().map(|warning| format!("warning: {warning}")).collect()
+                let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
+                let is_next = matches!(self, Self::Ran(_)) && !report.deferred.is_empty();
+                let next = is_next.then(|| format!("Next: {prefix} run --deferred"));
+                warnings.chain(next).collect()
             }
             Self::Changes { outcome: Changed::Made, .. } => match verb {
                 "mark-done" | "rerun" | "abandon" | "resume" => vec![format!("Next: {prefix} run")],

@@ -219,7 +219,10 @@ pub(super) struct RunArgs {
     /// Up to and including this version
     #[arg(long, value_name = "VERSION")]
     pub(super) to: Option<i64>,
-    /// How long to wait for another instance, or for a hold to end; 0 does not wait [default: 10m]
+    /// Also the versions that are marked after-start, and those behind them
+    #[arg(long)]
+    pub(super) deferred: bool,
+    /// How long to wait for another instance, or for a hold to end; 0 does not wait [default: 10m, with --deferred 1d]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(super) wait: Option<Duration>,
     /// How long the lease outlives this process, if that is killed [default: 60s]

@@ -20,7 +20,7 @@ use crate::engine::{Expected, Verb, Wait};
 use crate::error::{Error, Idiom};
 use crate::registry::Registry;
 use crate::report::Literals;
-use crate::runner::Runner;
+use crate::runner::{Deferred, Runner};
 
 /// Why a command has no answer.
 enum Failure {
@@ -172,7 +172,7 @@ impl<'r> Desk<'_, 'r> {
 
     async fn run(&self, args: &RunArgs) -> Result<Answer, Error> {
         self.signals.be_graceful();
-        let mut runner = self.runner().observed_by(self.display.observer()).shutdown_on(self.signals.stop());
+        let mut runner = self.runner().on_progress(self.display.observer()).shutdown_on(self.signals.stop());
         if let Some(time) = args.wait {
             runner = runner.wait(if time.is_zero() { Wait::Fail } else { Wait::UpTo(time) });
         }
@@ -189,15 +189,12 @@ impl<'r> Desk<'_, 'r> {
             runner = runner.create_keyspace(replication);
         }
         // Boxed: the future of a whole run is large.
-        let report = match args.to {
-            Some(version) => Box::pin(runner.run_to(version)).await,
-            None => Box::pin(runner.run()).await,
-        };
-        report.map(Answer::Ran)
+        let deferred = if args.deferred { Deferred::Applied } else { Deferred::Left };
+        Box::pin(runner.run_up_to(args.to, deferred)).await.map(Answer::Ran)
     }
 
     async fn wait(&self, timeout: Duration) -> Result<Answer, Error> {
-        let runner = self.runner().observed_by(self.display.observer()).wait(Wait::UpTo(timeout));
+        let runner = self.runner().on_progress(self.display.observer()).wait(Wait::UpTo(timeout));
         runner.wait_until_applied().await.map(Answer::Waited)
     }
 

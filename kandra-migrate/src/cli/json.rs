@@ -61,6 +61,7 @@ struct StatusView<'a> {
     hold_reason: Option<&'a str>,
     asked: Option<&'a str>,
     pending: usize,
+    deferred: usize,
     migrations: Vec<MigrationView<'a>>,
 }
 
@@ -70,6 +71,7 @@ struct MigrationView<'a> {
     name: &'a str,
     state: &'static str,
     known: bool,
+    deferred: bool,
     unchanged: Option<bool>,
     applied_at: Option<String>,
     took_ms: Option<u64>,
@@ -93,6 +95,7 @@ struct PlannedView<'a> {
     version: i64,
     name: &'a str,
     location: &'a str,
+    deferred: bool,
     steps: Vec<PlannedStepView<'a>>,
     findings: &'a [String],
 }
@@ -125,6 +128,7 @@ struct ReportView<'a> {
     outcome: Option<&'static str>,
     applied: Vec<AppliedView<'a>>,
     pending: Vec<PendingView<'a>>,
+    deferred: Vec<PendingView<'a>>,
     waited_ms: u64,
     holder: Option<&'a str>,
     warnings: &'a [String],
@@ -241,6 +245,7 @@ impl<'a> StatusView<'a> {
             hold_reason: status.hold_reason.as_deref(),
             asked: status.asked.as_deref(),
             pending: status.migrations.iter().filter(|migration| is_pending(migration)).count(),
+            deferred: status.migrations.iter().filter(|migration| migration.deferred).count(),
             migrations: status.migrations.iter().map(MigrationView::of).collect(),
         }
     }
@@ -253,6 +258,7 @@ impl<'a> MigrationView<'a> {
             name: &migration.name,
             state: migration.state,
             known: migration.known,
+            deferred: migration.deferred,
             unchanged: migration.unchanged,
             applied_at: migration.applied_at_ms.map(rfc3339),
             took_ms: migration.took.map(ms),
@@ -290,6 +296,7 @@ impl<'a> PlannedView<'a> {
             version: migration.version.get(),
             name: &migration.name,
             location: &migration.location,
+            deferred: migration.deferred,
             steps: steps.collect(),
             findings: &migration.findings,
         }
@@ -342,18 +349,23 @@ impl<'a> ReportView<'a> {
             name: &migration.name,
             took_ms: ms(migration.took),
         });
-        let pending = report.pending.iter().map(|migration: &MigrationReport| PendingView {
-            version: migration.version.get(),
-            name: &migration.name,
-        });
         Self {
             outcome: ended_well.then_some(outcome),
             applied: applied.collect(),
-            pending: pending.collect(),
+            pending: PendingView::all(&report.pending),
+            deferred: PendingView::all(&report.deferred),
             waited_ms: ms(report.waited),
             holder: report.holder.as_deref(),
             warnings: &report.warnings,
         }
+    }
+}
+
+impl<'a> PendingView<'a> {
+    fn all(migrations: &'a [MigrationReport]) -> Vec<Self> {
+        let view =
+            |migration: &'a MigrationReport| Self { version: migration.version.get(), name: &migration.name };
+        migrations.iter().map(view).collect()
     }
 }
 

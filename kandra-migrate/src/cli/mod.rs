@@ -30,7 +30,7 @@
 //! | 0 | it worked |
 //! | 1 | a failure; of `lint`, that something was found |
 //! | 2 | wrong usage |
-//! | 3 | something is pending: of `wait`, and of `status`, `plan` and `verify` with `--exit-code` |
+//! | 3 | something is pending, and not just deferred: of `wait`, and of `status`, `plan` and `verify` with `--exit-code` |
 //! | 4 | the binary's migrations and the applied ones differ; or, of `verify --drift`, the schema and what they left |
 //! | 5 | another instance, or an operator's hold, is in the way; it passes |
 //! | 6 | an operator is needed |

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::paint::{Paint, Painter};
-use crate::engine::{Observer, Progress};
+use crate::engine::Progress;
 use crate::human::human;
 
 /// Clears the line and goes to its start.
@@ -37,9 +37,9 @@ impl Display {
     }
 
     /// What a runner tells it.
-    pub(super) fn observer(&self) -> Observer {
+    pub(super) fn observer(&self) -> impl Fn(Progress) + Send + Sync + 'static {
         let display = self.clone();
-        Observer::new(move |progress| display.show(&progress))
+        move |progress| display.show(&progress)
     }
 
     /// Takes the changing line away, so that something else can be written.

@@ -52,10 +52,12 @@ fn render_status(status: &Status, painter: Painter) -> String {
         details(&mut text, migration, painter);
     }
     let count = |is: fn(&MigrationStatus) -> bool| status.migrations.iter().filter(|m| is(m)).count();
-    add(
-        &mut text,
-        format_args!("{} applied, {} pending\n", count(MigrationStatus::is_completed), count(is_pending)),
-    );
+    add(&mut text, format_args!("{} applied, ", count(MigrationStatus::is_completed)));
+    add(&mut text, format_args!("{} pending", count(is_pending)));
+    match count(|migration| migration.deferred) {
+        0 => text.push('\n'),
+        deferred => add(&mut text, format_args!(", {deferred} deferred\n")),
+    }
     text
 }
 
@@ -73,6 +75,9 @@ fn status_row(migration: &MigrationStatus) -> Vec<Cell> {
     if is_edited(migration) {
         state.push_str(", edited since");
         paint = Paint::Bad;
+    }
+    if migration.deferred {
+        state.push_str(", deferred");
     }
     if !migration.known {
         state.push_str(", unknown here");
@@ -129,7 +134,8 @@ fn plan(migrations: &[PlannedMigration], painter: Painter) -> String {
     for migration in migrations {
         let title = format!("{} {}", migration.version, migration.name);
         let title = painter.paint(Paint::Heading, &title);
-        add(&mut text, format_args!("{title} ({})\n", migration.location));
+        let deferred = if migration.deferred { ", deferred" } else { "" };
+        add(&mut text, format_args!("{title} ({}){deferred}\n", migration.location));
         let rows = migration.steps.iter().map(|step| {
             let one_line = |cql: &String| cql.split_whitespace().collect::<Vec<_>>().join(" ");
             vec![
@@ -192,10 +198,20 @@ fn linted(migrations: usize, findings: &[LintFinding], painter: Painter) -> Stri
 }
 
 fn verified(report: &Report, painter: Painter) -> String {
+    let deferred = deferred(report);
     if report.pending.is_empty() {
-        return format!("{}: everything is applied, as it is here\n", painter.paint(Paint::Good, "current"));
+        let current = painter.paint(Paint::Good, "current");
+        return format!("{current}: everything is applied, as it is here{deferred}\n");
     }
-    format!("{} pending: {}\n", report.pending.len(), names(&report.pending))
+    format!("{} pending: {}{deferred}\n", report.pending.len(), names(&report.pending))
+}
+
+/// What a service does not wait for.
+fn deferred(report: &Report) -> String {
+    match report.deferred.len() {
+        0 => String::new(),
+        count => format!("; {count} deferred: {}", names(&report.deferred)),
+    }
 }
 
 /// Below its first lines, what could be sent as it is printed.
@@ -228,12 +244,10 @@ fn compared(drift: &Drift, painter: Painter) -> String {
 }
 
 fn waited(report: &Report, painter: Painter) -> String {
-    match report.outcome {
-        Outcome::Pending => {
-            format!("still pending after {}: {}\n", human(report.waited), names(&report.pending))
-        }
-        _ => format!("{}: everything is applied\n", painter.paint(Paint::Good, "current")),
+    if report.outcome == Outcome::Pending {
+        return format!("still pending after {}: {}\n", human(report.waited), names(&report.pending));
     }
+    format!("{}: everything is applied{}\n", painter.paint(Paint::Good, "current"), deferred(report))
 }
 
 fn names(migrations: &[MigrationReport]) -> String {

@@ -6,8 +6,9 @@ use super::backoff::Backoff;
 use super::catalog::Catalog;
 use super::observer::Progress;
 use super::reader::Reader;
+use super::remaining::{tell_remaining, trouble_of_deferred};
+use super::stopped::{paused, stopped};
 use super::verify::verify;
-use super::watch::{paused, pending, stopped};
 use crate::clock::Clock;
 use crate::error::Problem;
 use crate::ledger::Ledger;
@@ -34,19 +35,20 @@ pub(crate) async fn await_applied<S: Store, C: Clock>(
             read => read?,
         };
         report.warnings = verify(&ledger, catalog)?;
-        report.pending = pending(catalog, &ledger);
-        let head = ledger.head();
-        if let Some(holder) =
-            head.filter(|head| head.owner.is_some()).and_then(|head| head.owner_info.clone())
-        {
-            report.holder = Some(holder);
-        }
+        tell_remaining(&mut report, catalog, &ledger);
         if report.pending.is_empty() {
+            report.warnings.extend(trouble_of_deferred(reader, catalog, &ledger).await?);
             if let Some(holder) = report.holder.clone() {
                 report.waited = waited;
                 report.outcome = Outcome::WaitedFor(holder);
             }
             return Ok(report);
+        }
+        let head = ledger.head();
+        if let Some(holder) =
+            head.filter(|head| head.owner.is_some()).and_then(|head| head.owner_info.clone())
+        {
+            report.holder = Some(holder);
         }
         if let Some((entry, reason)) = head.and_then(|head| stopped(head, &ledger, catalog)) {
             return Err(paused(reader, &ledger, entry, reason).await?);

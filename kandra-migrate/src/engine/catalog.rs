@@ -13,6 +13,8 @@ pub struct Catalog {
     entries: BTreeMap<i64, Entry>,
     /// Versions of the binary above the one that this run goes up to.
     beyond: BTreeSet<i64>,
+    /// Whether the first version that is deferred, and not completed, is where the run ends.
+    stops: bool,
 }
 
 /// One migration; its plan is compiled only once it is known to be pending.
@@ -66,7 +68,14 @@ impl Catalog {
         Self {
             entries: wanted.into_iter().map(entry).collect(),
             beyond: beyond.into_iter().map(|migration| migration.version().get()).collect(),
+            stops: false,
         }
+    }
+
+    /// The same, of a run that ends before the first version that is deferred and not completed.
+    #[must_use]
+    pub fn before_deferred(self) -> Self {
+        Self { stops: true, ..self }
     }
 
     /// Whether the binary has this version, though this run may not go up to it.
@@ -78,7 +87,7 @@ impl Catalog {
         self.entries.get(&version)
     }
 
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entries.values()
     }
 
@@ -86,16 +95,36 @@ impl Catalog {
         self.entries.values().next_back().map(Entry::version)
     }
 
-    /// What is not completed, ascending.
-    pub(crate) fn pending<'a>(&'a self, ledger: &'a Ledger) -> impl Iterator<Item = &'a Entry> {
+    /// What is not completed, ascending: pending or deferred.
+    pub(crate) fn open<'a>(&'a self, ledger: &'a Ledger) -> impl Iterator<Item = &'a Entry> {
         self.entries().filter(|entry| !ledger.is_completed(entry.version().get()))
     }
 
+    /// What a run has to apply, ascending.
+    pub(crate) fn pending<'a>(&'a self, ledger: &'a Ledger) -> impl Iterator<Item = &'a Entry> {
+        self.open(ledger).take_while(|entry| !self.ends_before(entry))
+    }
+
+    /// What a run leaves: the first version that is deferred, and all behind it.
+    pub(crate) fn deferred<'a>(&'a self, ledger: &'a Ledger) -> impl Iterator<Item = &'a Entry> {
+        self.open(ledger).skip_while(|entry| !self.ends_before(entry))
+    }
+
+    fn ends_before(&self, entry: &Entry) -> bool {
+        self.stops && entry.migration.is_after_start()
+    }
+
     /// Compiles the plans of all pending versions, so that an error in the last of them is found before the first
-    /// statement is sent.
+    /// statement is sent. One in what is deferred holds no start up.
     pub(crate) fn compile(&mut self, ledger: &Ledger, destination: &Destination) -> Result<(), Problem> {
         for (version, entry) in &mut self.entries {
-            if entry.steps.is_none() && !ledger.is_completed(*version) {
+            if ledger.is_completed(*version) {
+                continue;
+            }
+            if self.stops && entry.migration.is_after_start() {
+                break;
+            }
+            if entry.steps.is_none() {
                 entry.steps = Some(Steps::compile(entry.migration, destination)?);
             }
         }
@@ -105,9 +134,20 @@ impl Catalog {
     /// The digest that the ledger's head has when just this binary's migrations are completed.
     #[must_use]
     pub fn frontier(&self) -> String {
-        frontier(
-            self.entries().map(|entry| (entry.version().get(), entry.name(), entry.migration.checksum())),
-        )
+        frontier_of_entries(self.entries())
+    }
+
+    /// What is deferred where the ledger's head has this frontier: that of just what comes before one of the deferred
+    /// versions. `None` where it has another one, so that the versions have to be read.
+    pub(crate) fn deferred_at(&self, frontier: &str) -> Option<Vec<&Entry>> {
+        // From the newest: what was deferred long ago is applied.
+        let mut deferred = self.entries().filter(|entry| self.ends_before(entry)).rev();
+        let first = deferred.find(|entry| self.frontier_below(entry.version().get()) == frontier)?;
+        Some(self.entries.range(first.version().get()..).map(|(_, entry)| entry).collect())
+    }
+
+    fn frontier_below(&self, version: i64) -> String {
+        frontier_of_entries(self.entries.range(..version).map(|(_, entry)| entry))
     }
 
     /// The digest over what is completed: names and checksums as this binary has them, and as stored where it does
@@ -132,4 +172,8 @@ impl Catalog {
             None => (row.version, row.name.as_str(), row.checksum.as_str()),
         }))
     }
+}
+
+fn frontier_of_entries<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
+    frontier(entries.map(|entry| (entry.version().get(), entry.name(), entry.migration.checksum())))
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something that a run does, the moment that it is in the ledger, or that its task says.
+/// Something that a run does, the moment that it is in the ledger, or that its task says: what
+/// [`Runner::on_progress`](crate::Runner::on_progress) is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
@@ -73,10 +74,6 @@ pub struct Observer(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
 impl Observer {
     /// Calls this function. It must not block: the run waits for it.
     #[must_use]
-    #[cfg_attr(
-        not(any(feature = "cli", test)),
-        expect(dead_code, reason = "only a command line watches so far")
-    )]
     pub(crate) fn new(tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(tell)))
     }

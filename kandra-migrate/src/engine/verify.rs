@@ -20,9 +20,8 @@ pub(crate) fn verify(ledger: &Ledger, catalog: &Catalog) -> Result<Vec<String>, 
     }
     warnings.extend(gone(ledger, catalog));
     if let Some(newest) = ledger.newest_completed() {
-        let late = catalog
-            .pending(ledger)
-            .find(|entry| entry.version().get() < newest && !may_be_late(ledger, entry));
+        let late =
+            catalog.open(ledger).find(|entry| entry.version().get() < newest && !may_be_late(ledger, entry));
         if let Some(entry) = late {
             return Err(Problem::BelowFrontier {
                 version: entry.version(),

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::backoff::Backoff;
-use super::catalog::{Catalog, Entry};
-use super::decide::{Stance, stance, stuck};
+use super::catalog::Catalog;
 use super::env::Env;
 use super::executor::Executor;
 use super::halt::Halt;
@@ -13,16 +12,19 @@ use super::lease::{Identity, Journal, Lease};
 use super::observer::Progress;
 use super::patience::{Patience, patience};
 use super::reader::Reader;
+use super::remaining::{is_in_trouble, migration_report, tell_remaining, trouble_of_deferred};
 use super::settings::Wait;
 use super::shutdown::Shutdown;
 use super::sighting::{Sighting, landed_by};
+use super::stopped::{paused, stopped};
 use super::verify::{begun_by_another_image, verify};
 use crate::clock::Clock;
 use crate::error::{Error, Problem};
 use crate::ledger::{Event, FAILED, Head, Ledger};
+use crate::mutant::{Mutant, is_broken};
 use crate::plan::Destination;
 use crate::port::StoreError;
-use crate::report::{MigrationReport, Outcome, Report};
+use crate::report::{Outcome, Report};
 use crate::store::{ReadLevel, Rows, Slice, Store};
 
 /// The longest pause before a version that is left alone is looked at again.
@@ -55,7 +57,7 @@ pub struct Run<'a, S, C, X> {
 
 /// What a watcher does next.
 enum Standing {
-    /// Everything this binary needs is applied.
+    /// Everything this binary needs is applied, but for what is deferred.
     Current,
     /// Nobody has the lease.
     Free(Option<Head>),
@@ -65,6 +67,17 @@ enum Standing {
     Held,
     /// The first pending version is not begun for a while, or this is the error.
     NotYet(Duration, Problem),
+}
+
+/// How far a frontier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// Everything is applied: proof at any consistency, since only decided values can be read.
+    All,
+    /// Only what is deferred is left, and nothing is wrong with that.
+    Deferred,
+    /// The versions have to be read.
+    Less,
 }
 
 impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
@@ -142,6 +155,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         } else if let Some((head, op_age)) = self.head(ReadLevel::Glance).await? {
             self.reader.check_serial(&head)?;
             if head.frontier == Some(self.catalog.frontier()) {
+                self.report.deferred.clear();
                 self.finish();
                 return Ok(Standing::Current);
             }
@@ -159,9 +173,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         self.frontier_read = ledger.head().and_then(|head| head.frontier.clone());
         let epoch = ledger.head().map_or(0, |head| head.epoch - i64::from(head.owner.is_some()));
         let epoch_at_start = *self.epoch_at_start.get_or_insert(epoch);
-        self.report.pending = pending(&self.catalog, &ledger);
+        tell_remaining(&mut self.report, &self.catalog, &ledger);
         self.report.warnings = verify(&ledger, &self.catalog)?;
         if self.report.pending.is_empty() {
+            self.report.warnings.extend(trouble_of_deferred(&self.reader, &self.catalog, &ledger).await?);
             self.finish();
             return Ok(Standing::Current);
         }
@@ -186,16 +201,40 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
         }
     }
 
-    /// Whether the frontier is this binary's: proof at any consistency, since only decided values can be read.
-    async fn is_current(&self) -> Result<bool, Problem> {
+    /// Whether nothing is left for this run.
+    async fn is_current(&mut self) -> Result<bool, Problem> {
+        Ok(match self.reached(ReadLevel::Glance).await? {
+            Reached::All => true,
+            // An old frontier can be read there, of a time when what is applied now was deferred.
+            Reached::Deferred if is_broken(Mutant::DeferOnGlance) => true,
+            Reached::Deferred => self.reached(ReadLevel::Quorum).await? != Reached::Less,
+            Reached::Less => false,
+        })
+    }
+
+    async fn reached(&mut self, level: ReadLevel) -> Result<Reached, Problem> {
         // The digest is made while the server is at work.
-        let (read, frontier) = tokio::join!(self.reader.read(Slice::Frontier, ReadLevel::Glance), async {
-            self.catalog.frontier()
-        });
+        let (read, all) =
+            tokio::join!(self.reader.read(Slice::Frontier, level), async { self.catalog.frontier() });
         let Rows { rows, .. } = read?;
-        let Some((_, head)) = rows.first() else { return Ok(false) };
-        Ok(head.text("frontier") == Some(frontier)
-            && head.text("serial_cl").as_deref() == Some(self.env.settings.serial_cl))
+        let Some((_, head)) = rows.first() else { return Ok(Reached::Less) };
+        if head.text("serial_cl").as_deref() != Some(self.env.settings.serial_cl) {
+            return Ok(Reached::Less);
+        }
+        let Some(found) = head.text("frontier") else { return Ok(Reached::Less) };
+        if found == all {
+            self.report.deferred.clear();
+            return Ok(Reached::All);
+        }
+        let Some(deferred) = self.catalog.deferred_at(&found) else { return Ok(Reached::Less) };
+        let first = deferred.first().map(|entry| entry.version().get());
+        let (active, state) = (head.int("active_version"), head.text("active_state"));
+        if first.is_some_and(|first| is_in_trouble(first, active, state.as_deref())) {
+            // What is wrong with it takes more reads to tell.
+            return Ok(Reached::Less);
+        }
+        self.report.deferred = deferred.into_iter().map(migration_report).collect();
+        Ok(Reached::Deferred)
     }
 
     fn standing(&mut self, head: Head, op_age: Option<Duration>) -> Standing {
@@ -260,7 +299,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             self.unanswered_since = None;
         }
         self.report.applied.extend_from_slice(holder.applied());
-        self.report.pending = pending(&self.catalog, holder.ledger());
+        tell_remaining(&mut self.report, &self.catalog, holder.ledger());
         self.report.warnings.extend_from_slice(holder.warnings());
         self.report.warnings.extend(self.executor.advice().await);
         match worked {
@@ -361,11 +400,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
     /// A run that began before another one failed gets that one's failure: it would have had the same.
     async fn fail_if_failed_elsewhere(&self, head: &Head, epoch_at_start: i64) -> Result<(), Problem> {
         let failed = head.owner.is_none() && head.active_state.as_deref() == Some(FAILED);
-        let Some(entry) =
-            head.active_version.filter(|_| failed).and_then(|version| self.catalog.get(version))
-        else {
-            return Ok(());
-        };
+        let is_ours = |version: &i64| self.report.pending.iter().any(|one| one.version.get() == *version);
+        let failed = head.active_version.filter(|version| failed && is_ours(version));
+        let Some(entry) = failed.and_then(|version| self.catalog.get(version)) else { return Ok(()) };
         if head.epoch <= epoch_at_start {
             return Ok(());
         }
@@ -419,45 +456,3 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
 
 /// The shortest pause of a watcher.
 const LAPSE_MS_MIN: Duration = Duration::from_millis(1);
-
-/// The first pending version, and why, if nobody goes on with it.
-pub(crate) fn stopped<'a>(
-    head: &Head,
-    ledger: &'a Ledger,
-    catalog: &'a Catalog,
-) -> Option<(&'a Entry, String)> {
-    let entry = catalog.pending(ledger).next()?;
-    let version = entry.version().get();
-    match stance(ledger, entry) {
-        Stance::Stopped(_) if head.resumes(version) => None,
-        Stance::Stopped(reason) => Some((entry, reason)),
-        // It is not begun, and nobody is to begin it.
-        Stance::Ready if head.pauses(version) && ledger.version(version).is_none() => {
-            Some((entry, head.command_text()))
-        }
-        _ => None,
-    }
-}
-
-/// The problem of a version that nobody goes on with; its journal tells what it waits for.
-pub(crate) async fn paused<S: Store, C: Clock>(
-    reader: &Reader<'_, S, C>,
-    ledger: &Ledger,
-    entry: &Entry,
-    reason: String,
-) -> Result<Problem, Problem> {
-    let (version, name) = (entry.version(), entry.name().to_owned());
-    let mut ledger = ledger.clone();
-    ledger.steps = reader.ledger(Slice::StepsFrom(version.get()), ReadLevel::Quorum).await?.steps;
-    Ok(Problem::Paused { version, name, reason, stuck: stuck(&ledger, entry) })
-}
-
-/// What is not applied, for a report.
-pub(crate) fn pending(catalog: &Catalog, ledger: &Ledger) -> Vec<MigrationReport> {
-    let report = |entry: &Entry| MigrationReport {
-        version: entry.version(),
-        name: entry.name().to_owned(),
-        took: Duration::ZERO,
-    };
-    catalog.pending(ledger).map(report).collect()
-}

@@ -9,7 +9,7 @@
 //!   of each file's script, in the order in which the module names them first.
 //!
 //! So white space, comments and line ends do not count; marks and undos do, as they do in a module. `out-of-order`,
-//! `accept` and `allow` do not, nor do the file's name and version, which are compared by themselves.
+//! `after-start`, `accept` and `allow` do not, nor do the file's name and version, which are compared by themselves.
 
 use sha2::{Digest as _, Sha256};
 

@@ -22,6 +22,7 @@ pub(crate) enum Mark {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Setting {
     OutOfOrder,
+    AfterStart,
     Accept(String),
 }
 
@@ -50,7 +51,7 @@ enum Means {
 }
 
 /// All keys: a new one is a line here, a [`Mark`] or [`Setting`], and what that does to a task or migration.
-const KEYS: [Key; 10] = [
+const KEYS: [Key; 11] = [
     Key { name: "undo", means: Means::Just(Directive::Undo) },
     Key { name: "idempotent", means: Means::Just(Directive::OfStatement(Mark::Idempotent)) },
     Key { name: "once", means: Means::Just(Directive::OfStatement(Mark::Once)) },
@@ -60,6 +61,7 @@ const KEYS: [Key; 10] = [
     Key { name: "wait-built", means: Means::Just(Directive::OfStatement(Mark::WaitBuilt)) },
     Key { name: "allow", means: Means::Value { example: "KL01", read: allow } },
     Key { name: "out-of-order", means: Means::Just(Directive::OfMigration(Setting::OutOfOrder)) },
+    Key { name: "after-start", means: Means::Just(Directive::OfMigration(Setting::AfterStart)) },
     Key { name: "accept", means: Means::Value { example: "k1:…", read: accept } },
 ];
 

@@ -15,6 +15,7 @@ pub(crate) struct FileMigration {
     pub(crate) checksum: String,
     pub(crate) accept: Vec<String>,
     pub(crate) out_of_order: bool,
+    pub(crate) after_start: bool,
     pub(crate) script: Script,
 }
 
@@ -33,7 +34,7 @@ impl FileMigration {
         }
         let accept = script.settings.iter().filter_map(|setting| match setting {
             Setting::Accept(checksum) => Some(checksum.clone()),
-            Setting::OutOfOrder => None,
+            Setting::OutOfOrder | Setting::AfterStart => None,
         });
         Ok(Self {
             version: found.version,
@@ -42,6 +43,7 @@ impl FileMigration {
             checksum: checksum::of_script(&script),
             accept: accept.collect(),
             out_of_order: script.settings.contains(&Setting::OutOfOrder),
+            after_start: script.settings.contains(&Setting::AfterStart),
             script,
         })
     }

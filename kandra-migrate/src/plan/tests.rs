@@ -25,6 +25,7 @@ fn migration(reaches_outside: Option<&'static str>, plan: fn() -> Plan) -> Migra
         accept: &[],
         reaches_outside,
         out_of_order: false,
+        after_start: false,
         file: "src/m.rs",
         line: 7,
         module_path: "tests::m",

@@ -60,6 +60,9 @@ pub struct Report {
     pub applied: Vec<MigrationReport>,
     /// What is still to be applied, in order.
     pub pending: Vec<MigrationReport>,
+    /// What a service does not wait for, in order: the first version that is `after_start` and not applied, and all behind
+    /// it. [`Runner::run_deferred`](crate::Runner::run_deferred) applies it.
+    pub deferred: Vec<MigrationReport>,
     /// How long this run waited for another one.
     pub waited: Duration,
     /// Who held the lease when this run last saw one: host, process, application.
@@ -74,6 +77,7 @@ impl Report {
             outcome: Outcome::AlreadyCurrent,
             applied: Vec::new(),
             pending: Vec::new(),
+            deferred: Vec::new(),
             waited: Duration::ZERO,
             holder: None,
             warnings: Vec::new(),
@@ -87,15 +91,25 @@ impl fmt::Display for Report {
             Outcome::AlreadyCurrent => f.write_str("already current"),
             Outcome::Migrated => {
                 write!(f, "migrated: applied {}", self.applied.len())?;
-                let mut separator = ": ";
-                for migration in &self.applied {
-                    write!(f, "{separator}{} {}", migration.version, migration.name)?;
-                    separator = ", ";
-                }
-                Ok(())
+                list(f, &self.applied)
             }
             Outcome::WaitedFor(holder) => write!(f, "waited {} for {holder}", human(self.waited)),
             Outcome::Pending => write!(f, "{} pending", self.pending.len()),
+        }?;
+        if self.deferred.is_empty() {
+            return Ok(());
         }
+        write!(f, "; deferred {}", self.deferred.len())?;
+        list(f, &self.deferred)
     }
+}
+
+/// `: 1 a, 2 b`
+fn list(f: &mut fmt::Formatter<'_>, migrations: &[MigrationReport]) -> fmt::Result {
+    let mut separator = ": ";
+    for migration in migrations {
+        write!(f, "{separator}{} {}", migration.version, migration.name)?;
+        separator = ", ";
+    }
+    Ok(())
 }

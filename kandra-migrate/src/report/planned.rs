@@ -27,6 +27,8 @@ pub struct PlannedMigration {
     pub name: String,
     /// Where it is in the source, as `file:line`.
     pub location: String,
+    /// Whether [`Runner::run`](crate::Runner::run) leaves it to [`Runner::run_deferred`](crate::Runner::run_deferred).
+    pub deferred: bool,
     /// The steps, in order.
     pub steps: Vec<PlannedStep>,
     /// What is likely to go wrong, told from the statements and from what is there: each with the code of its rule,
@@ -95,6 +97,7 @@ impl PlannedMigration {
             version,
             name: migration.name().to_owned(),
             location: migration.location(),
+            deferred: false,
             steps: planned.collect(),
             findings: findings.into_iter().map(told).collect(),
         }
@@ -103,7 +106,8 @@ impl PlannedMigration {
 
 impl fmt::Display for PlannedMigration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "version {} {} ({})", self.version, self.name, self.location)?;
+        let deferred = if self.deferred { ", deferred" } else { "" };
+        write!(f, "version {} {} ({}){deferred}", self.version, self.name, self.location)?;
         for step in &self.steps {
             write!(f, "\n  {} {} [{}]", step.number, step.kind, step.repeat)?;
             match &step.cql {

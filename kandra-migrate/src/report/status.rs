@@ -46,6 +46,9 @@ pub struct MigrationStatus {
     pub applied_by: Option<String>,
     /// Whether the binary has this version.
     pub known: bool,
+    /// Whether it is not completed and [`Runner::run`](crate::Runner::run) leaves it to
+    /// [`Runner::run_deferred`](crate::Runner::run_deferred).
+    pub deferred: bool,
     /// Whether the binary's text is the applied one, or declared to be its equal; `None` where nothing is applied, or
     /// the binary does not have it.
     pub unchanged: Option<bool>,
@@ -79,6 +82,12 @@ impl Status {
     pub(crate) fn of(ledger: &Ledger, known: impl Iterator<Item = &'static Migration>) -> Self {
         let mut versions: BTreeMap<_, _> = ledger.versions().map(|row| (row.version, None)).collect();
         versions.extend(known.map(|migration| (migration.version().get(), Some(migration))));
+        let waits = |version: i64, migration: Option<&Migration>| {
+            migration.is_some_and(Migration::is_after_start) && !ledger.is_completed(version)
+        };
+        let mut in_order = versions.iter().map(|(version, migration)| (*version, *migration));
+        let first_deferred = in_order.find(|(version, migration)| waits(*version, *migration));
+        let first_deferred = first_deferred.map(|(version, _)| version);
         let head = ledger.head();
         Self {
             holder: head.filter(|head| head.owner.is_some()).and_then(|head| head.owner_info.clone()),
@@ -88,7 +97,12 @@ impl Status {
             asked: head.and_then(asked),
             migrations: versions
                 .into_iter()
-                .map(|(version, migration)| MigrationStatus::of(version, migration, ledger))
+                .map(|(version, migration)| {
+                    let mut status = MigrationStatus::of(version, migration, ledger);
+                    let is_behind = first_deferred.is_some_and(|first| version >= first);
+                    status.deferred = is_behind && status.known && !status.is_completed();
+                    status
+                })
                 .collect(),
         }
     }
@@ -108,6 +122,7 @@ impl MigrationStatus {
             took: row.and_then(|row| row.execution_ms).map(millis),
             applied_by: row.map(|row| row.applied_by.clone()),
             known: migration.is_some(),
+            deferred: false,
             unchanged: row.zip(migration).map(|(row, migration)| migration.accepts(&row.checksum)),
             error: row.and_then(|row| row.error.clone()),
             steps: ledger.steps_of(version).map(StepStatus::of).collect(),
@@ -154,6 +169,9 @@ impl fmt::Display for Status {
             }
             if migration.unchanged == Some(false) {
                 f.write_str(", edited since")?;
+            }
+            if migration.deferred {
+                f.write_str(", deferred")?;
             }
             if !migration.known {
                 f.write_str(", unknown to this binary")?;

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use tokio::task::JoinSet;
 
-use super::{Parts, Runner, stoppable};
+use super::{Deferred, Parts, Runner, stoppable};
 use crate::clock::Dice;
 use crate::engine::{Env, Identity, Run, Settings, Shutdown};
 use crate::error::{Error, Problem};
@@ -20,11 +20,20 @@ pub struct RunEach {
     pub concurrency: usize,
     /// Whether the first error ends it: keyspaces that are not begun then are not in the result. False by default.
     pub stop_on_error: bool,
+    /// Whether what is deferred is applied too, as by [`Runner::run_deferred`]. False by default: it is left, as by
+    /// [`Runner::run`].
+    pub deferred: bool,
+}
+
+impl RunEach {
+    const fn deferred(self) -> Deferred {
+        if self.deferred { Deferred::Applied } else { Deferred::Left }
+    }
 }
 
 impl Default for RunEach {
     fn default() -> Self {
-        Self { concurrency: CONCURRENCY_DEFAULT, stop_on_error: false }
+        Self { concurrency: CONCURRENCY_DEFAULT, stop_on_error: false, deferred: false }
     }
 }
 
@@ -56,6 +65,7 @@ impl Runner<'_> {
         keyspaces: impl IntoIterator<Item = String>,
         each: RunEach,
     ) -> EachReport {
+        self.wait_as_usual_for(each.deferred());
         let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let (request, shutdown) = Shutdown::new();
         let running = Box::pin(self.each(keyspaces.into_iter().collect(), each, shutdown));
@@ -71,7 +81,7 @@ impl Runner<'_> {
                 break;
             }
             self.keyspace = Some(keyspace.clone());
-            let result = match self.parts() {
+            let result = match self.parts().map(|parts| parts.of_run(each.deferred())) {
                 Ok(_) if shutdown.is_requested() => Err(Problem::Shutdown.into()),
                 Ok(parts) => self.run_parts(parts, shutdown.clone(), std::convert::identity).await,
                 Err(error) => Err(error),
@@ -91,7 +101,7 @@ impl Runner<'_> {
             while looks.len() < each.concurrency.max(1) {
                 let Some(keyspace) = keyspaces.next() else { break };
                 self.keyspace = Some(keyspace.clone());
-                match self.parts() {
+                match self.parts().map(|parts| parts.of_run(each.deferred())) {
                     Ok(parts) => drop(looks.spawn(look(keyspace, parts, self.settings.clone()))),
                     Err(error) => drop(reports.insert(keyspace, Err(error))),
                 }

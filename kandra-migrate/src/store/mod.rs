@@ -23,8 +23,8 @@ pub use memory::MemoryStore;
 /// Which rows of a scope a read returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slice {
-    /// Of the head, the frontier and the serial consistency: all that a run which has nothing to do needs, at a third
-    /// of the head's cost above a bare read.
+    /// Of the head, the frontier, the serial consistency and what the last write was about: all that a run which has
+    /// nothing to do needs, at a third of the head's cost above a bare read.
     Frontier,
     /// The head's row.
     Head,

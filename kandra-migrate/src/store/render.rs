@@ -24,7 +24,8 @@ impl Partition {
         let now = r#", toUnixTimestamp(now()) AS "server_ms""#;
         match slice {
             Slice::Frontier => {
-                format!(r#"SELECT "frontier", "serial_cl" FROM {} WHERE {}"#, self.table, self.key(Key::HEAD))
+                let columns = r#""frontier", "serial_cl", "active_version", "active_state""#;
+                format!("SELECT {columns} FROM {} WHERE {}", self.table, self.key(Key::HEAD))
             }
             Slice::Head => {
                 let r#where = self.key(Key::HEAD);
@@ -190,11 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_has_nothing_to_do_reads_two_columns() {
+    fn a_run_that_has_nothing_to_do_reads_four_columns() {
         let key = r#""kind" = 0 AND "version" = 0 AND "n" = 0"#;
         assert_eq!(
             partition().select(Slice::Frontier),
-            format!(r#"SELECT "frontier", "serial_cl" FROM "ops"."ledger" {WHERE} {key}"#)
+            format!(
+                r#"SELECT "frontier", "serial_cl", "active_version", "active_state" FROM "ops"."ledger" {WHERE} {key}"#
+            )
         );
     }
 

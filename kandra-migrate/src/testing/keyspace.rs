@@ -17,7 +17,7 @@ use crate::migration::Migration;
 use crate::plan::{Step, Steps};
 use crate::registry::Registry;
 use crate::report::{MigrationStatus, Report};
-use crate::runner::Runner;
+use crate::runner::{Deferred, Runner};
 use crate::schema::shape::KeyspaceSchema;
 
 /// Without a pending version nothing would be tested.
@@ -134,16 +134,16 @@ impl TestKeyspace {
         rows.map(|row| row.unwrap_or_else(|error| panic!("{error}, in `{cql}`"))).collect()
     }
 
-    /// Migrates up to and including this version, as [`Runner::run_to`]. 0 does nothing.
+    /// Migrates up to and including this version, what is deferred too. 0 does nothing.
     pub async fn up_to(&self, version: i64) {
         if version != 0 {
-            ok(self.runner().run_to(version).await);
+            ok(self.runner().run_up_to(Some(version), Deferred::Applied).await);
         }
     }
 
-    /// Migrates up to the newest version, as [`Runner::run`].
+    /// Migrates up to the newest version, as [`Runner::run_deferred`].
     pub async fn run(&self) {
-        ok(self.runner().run().await);
+        ok(self.runner().run_deferred().await);
     }
 
     /// Runs the task of this name, which is one of the next pending version.

@@ -36,6 +36,7 @@ fn migration(version: i64, name: &'static str, plan: fn() -> Plan) -> Migration 
         accept: &[],
         reaches_outside: None,
         out_of_order: false,
+        after_start: false,
         file: file!(),
         line: line!(),
         module_path: module_path!(),

@@ -98,6 +98,29 @@ mod count_and_block {
     }
 }
 
+/// A start does not wait for it.
+#[migration(version = 2, after_start)]
+mod fill_names {
+    use kandra_migrate::prelude::*;
+    fn up() -> impl IntoPlan {
+        code("fill", fill).idempotent()
+    }
+    async fn fill(_: TaskContext) -> TaskResult {
+        match std::env::var_os("SHOP_FAILS") {
+            Some(_) => Err(TaskError::msg("user 7 has no name")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[migration(version = 3)]
+mod index_names {
+    use kandra_migrate::prelude::*;
+    fn up() -> impl IntoPlan {
+        cql("CREATE INDEX users_by_name ON ${keyspace}.users (name)")
+    }
+}
+
 fn migrations(name: &str) -> Registry {
     match name {
         "first" => Registry::of([&create_users::MIGRATION]),
@@ -106,6 +129,7 @@ fn migrations(name: &str) -> Registry {
         "charge" => Registry::of([&create_users::MIGRATION, &charge_fees::MIGRATION]),
         "edited-charge" => Registry::of([&create_users::MIGRATION, &edited::charge_fees::MIGRATION]),
         "count" => Registry::of([&create_users::MIGRATION, &count_stock::MIGRATION]),
+        "fill" => Registry::of([&create_users::MIGRATION, &fill_names::MIGRATION, &index_names::MIGRATION]),
         "block" => Registry::of([&create_users::MIGRATION, &count_and_block::MIGRATION]),
         other => panic!("SHOP names no migrations: {other}"),
     }

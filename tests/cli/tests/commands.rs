@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::shop::{AtWork, EXAMPLE, SHOP, Shop};
+use crate::shop::{AtWork, EXAMPLE, REPLICATION, SHOP, Shop};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -37,6 +37,29 @@ fn what_is_pending_is_shown_and_counts_where_that_is_asked_for() {
     shop.expect(0, &["run", "--to", "1"]);
     shop.expect(0, &["run", "--to", "2"]);
     shop.assert_transcript("pending.txt");
+}
+
+#[test]
+fn what_a_start_does_not_wait_for_is_deferred_until_it_is_asked_for() {
+    let mut shop = Shop::new(SHOP);
+    shop.deploy("fill");
+    shop.expect(0, &["run", "--create-keyspace", REPLICATION]);
+    shop.expect(0, &["status", "--exit-code"]);
+    shop.expect(0, &["plan", "--exit-code"]);
+    shop.expect(0, &["verify", "--exit-code"]);
+    shop.expect(0, &["wait", "--timeout", "0"]);
+    let document = json(&shop.expect(0, &["run", "--format", "json"]).stdout);
+    assert_eq!((&document["deferred"][0]["version"], &document["pending"][0]), (&2.into(), &Value::Null));
+    shop.assert_transcript("deferred.txt");
+    shop.fails(true);
+    shop.expect(1, &["run", "--deferred"]);
+    shop.fails(false);
+    let ready = shop.expect(0, &["run"]);
+    assert!(ready.stderr.contains("version 2 fill_names, which is deferred, has failed"), "{}", ready.stderr);
+    // As it says what to type.
+    let next = ready.stderr.lines().find_map(|line| line.strip_prefix("Next: ")).unwrap().to_owned();
+    let applied = shop.run_line(&next);
+    assert_eq!(applied.stdout, "migrated: applied 2: 2 fill_names, 3 index_names\n", "{next}");
 }
 
 #[test]

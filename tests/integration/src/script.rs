@@ -15,6 +15,7 @@ pub fn migration(version: i64, plan: fn() -> Plan) -> &'static Migration {
         accept: &[],
         reaches_outside: None,
         out_of_order: false,
+        after_start: false,
         file: file!(),
         line: 1,
         module_path: "script",

@@ -8,7 +8,8 @@ use integration::{Keyspace, within};
 pub(crate) struct Instance(Option<Child>);
 
 impl Instance {
-    /// Starts one; with `brief` it has a short lease, with the name of a step after that it hangs in it.
+    /// Starts one; with `brief` it has a short lease, with the name of a step after that it hangs in it. The
+    /// other manners are those of the program.
     pub(crate) fn start(keyspace: &Keyspace, manner: &[&str]) -> Self {
         let state = keyspace.session.get_cluster_state();
         let hosts: Vec<_> = state.get_nodes_info().iter().map(|node| node.address.to_string()).collect();

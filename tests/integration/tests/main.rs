@@ -2,6 +2,7 @@
 
 mod backfill;
 mod crash;
+mod deferred;
 mod files;
 mod fleet;
 mod history;

@@ -17,6 +17,7 @@ fn many() -> Vec<&'static Migration> {
             accept: &[],
             reaches_outside: None,
             out_of_order: false,
+            after_start: false,
             file: file!(),
             line: u32::try_from(version).unwrap(),
             module_path: "many",

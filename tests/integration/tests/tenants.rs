@@ -53,7 +53,7 @@ async fn each_tenant_is_migrated_by_one_of_the_instances() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_error_ends_it_on_request() {
     let tenants = [Keyspace::fresh("tenant_stop").await];
-    let each = RunEach { stop_on_error: true, concurrency: 0 };
+    let each = RunEach { stop_on_error: true, concurrency: 0, ..RunEach::default() };
     let missing = ["no_such_tenant_1", "no_such_tenant_2", "no_such_tenant_3"];
     let reports = run_each(&tenants, &missing, each).await;
     assert_eq!(reports.values().filter(|result| result.is_err()).count(), 1, "{reports:?}");

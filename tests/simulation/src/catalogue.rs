@@ -15,6 +15,8 @@ pub(crate) const KEYSPACE: &str = "shop";
 
 pub(crate) const VERSIONS: usize = 5;
 pub(crate) const PLANS: usize = 16;
+/// One in so many plans is that of a version which a start does not wait for.
+const PLANS_PER_DEFERRED: usize = 4;
 const EDITS: usize = 4;
 const STEPS_MAX: u64 = 4;
 const WRITES_MAX: u64 = 3;
@@ -164,6 +166,7 @@ impl Catalogue {
                 accept: &[],
                 reaches_outside: None,
                 out_of_order: false,
+                after_start: plan.is_multiple_of(PLANS_PER_DEFERRED),
                 file: "m.rs",
                 line: 1,
                 module_path: "simulation::m",

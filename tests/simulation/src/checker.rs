@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kandra_migrate::__internals::Coordinator;
-use kandra_migrate::{Code, Error, Outcome};
+use kandra_migrate::{Code, Error, Outcome, Report};
 
 use crate::catalogue::{CATALOGUE, StepSpec, Work};
 use crate::coverage::Seen;
@@ -15,7 +15,7 @@ use crate::time::{MS, Nanos, SECOND, server_ms};
 use crate::world::World;
 
 /// Ambiguous starts of one step, after which it is left to an operator.
-const STARTS_MAX: u32 = 3;
+const STARTS_MAX: i32 = 3;
 
 /// By how much a run may be wrong about the end of a hold, in milliseconds.
 const HOLD_SLACK_MS: i64 = 10_000;
@@ -40,7 +40,7 @@ pub(crate) struct Checker {
     /// Steps whose begin was recorded, with the epoch.
     intents: BTreeSet<(i64, u32)>,
     /// How often each step was started since its last recorded or definite outcome.
-    open_starts: BTreeMap<u32, u32>,
+    open_starts: BTreeMap<u32, i32>,
     /// Code tasks whose last start by this run has returned success.
     returned: BTreeSet<(usize, u32)>,
     /// Steps that have failed definitely.
@@ -59,6 +59,12 @@ pub(crate) struct Checker {
 impl Checker {
     pub(crate) fn head(&self) -> Option<&RawHead> {
         self.raw.head.as_ref()
+    }
+
+    /// The versions that are completed now.
+    pub(crate) fn completed(&self) -> BTreeSet<i64> {
+        let versions = self.raw.versions.iter();
+        versions.filter(|(_, row)| row.state == "COMPLETED").map(|(version, _)| *version).collect()
     }
 
     /// The run that the head names as the lease's holder.
@@ -99,7 +105,7 @@ impl Checker {
         !self.edited.is_empty()
     }
 
-    fn start(&mut self, step: u32) -> u32 {
+    fn start(&mut self, step: u32) -> i32 {
         let starts = self.open_starts.entry(step).or_default();
         *starts += 1;
         *starts
@@ -530,9 +536,8 @@ impl World {
     /// A code task returns an error.
     pub(crate) fn check_failure(&mut self, step: u32) {
         self.checker.failed.insert(step);
-        if let Some(starts) = self.checker.open_starts.get_mut(&step) {
-            *starts = starts.saturating_sub(1);
-        }
+        // Below zero where a checkpoint has cleared the count since this start: the task's next try in the process is none.
+        *self.checker.open_starts.entry(step).or_default() -= 1;
     }
 
     /// A run hears a definite answer to a statement.
@@ -570,16 +575,29 @@ impl World {
                     _ => Seen::EndedPending,
                 });
                 if report.outcome != Outcome::Pending {
-                    self.check_success(run);
+                    self.check_success(run, report);
                 }
             }
             Err(error) => self.check_error(run, error),
         }
     }
 
-    fn check_success(&mut self, run: usize) {
+    fn check_success(&mut self, run: usize, report: &Report) {
+        let first_deferred = report.deferred.first().map(|deferred| deferred.version);
+        if first_deferred.is_some() {
+            self.count(Seen::EndedDeferred);
+        }
         for migration in self.scenario.binaries[self.runs[run].binary].clone() {
             let version = migration.version().get();
+            if first_deferred == Some(migration.version()) {
+                let info = &self.runs[run];
+                let may_be_left = info.defers && migration.is_after_start();
+                if !may_be_left || info.completed_at_start.contains(&version) {
+                    let detail = format!("{} left {version}", self.name(run));
+                    self.violate("what is left was deferred and not applied", detail);
+                }
+                break;
+            }
             let row = self.checker.raw.versions.get(&version).cloned();
             let fits = |checksum: &str| migration.accepts(checksum) || self.checker.edited.contains(&version);
             if !row.as_ref().is_some_and(|row| row.state == "COMPLETED" && fits(&row.checksum)) {

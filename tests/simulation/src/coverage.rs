@@ -82,6 +82,7 @@ seen! {
     EndedMigrated = "a run migrated",
     EndedWaited = "a run waited for another",
     EndedPending = "a run returned without waiting",
+    EndedDeferred = "a run left what is deferred",
     EndedFailed = "a run returned its failure",
     EndedFailedElsewhere = "a run returned another's failure",
     EndedPaused = "a run returned PAUSED",

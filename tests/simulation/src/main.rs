@@ -30,7 +30,7 @@ struct Options {
     /// Run just this one and print its schedule
     #[arg(long)]
     seed: Option<u64>,
-    /// Break a rule of the protocol (M1 to M12): the simulation is expected to find it
+    /// Break a rule of the protocol (M1 to M13): the simulation is expected to find it
     #[arg(long, value_parser = rule)]
     mutant: Option<Rule>,
 }

@@ -55,12 +55,15 @@ impl Process {
         let dice = Dice::seeded(locked.random.bits());
         let owner = dice.nonce();
         let name = format!("{} run {run}", host.name);
+        let completed_at_start = locked.checker.completed();
         locked.runs.push(RunInfo {
             name: name.clone(),
             owner: owner.as_u128(),
             binary: host.binary,
             alive: true,
             edits: edit.is_some(),
+            defers: host.defers && edit.is_none(),
+            completed_at_start,
             request_timeout: host.rate.world(host.settings.request_timeout()),
         });
         let migrations = locked.scenario.binaries[host.binary].clone();
@@ -75,10 +78,12 @@ impl Process {
             starts: AtomicU64::new(0),
         };
         let settings = host.settings.clone();
+        let defers = host.defers && edit.is_none();
         let future = Box::pin(async move {
             let destination = Destination::new(KEYSPACE, Some(KEYSPACE.to_owned()));
             let table = format!("{KEYSPACE}.kandra_migrations");
             let catalog = Catalog::new(&migrations, settings.up_to);
+            let catalog = if defers { catalog.before_deferred() } else { catalog };
             let identity = Identity { owner, info: name, reason: None };
             let env = Env { store: &port, clock: &port, dice: &dice, settings: &settings };
             let Some((verb, expected)) = edit else {

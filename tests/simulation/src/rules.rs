@@ -32,6 +32,7 @@ impl Rule {
         ("M10", Self::Engine(Mutant::NoDrainBeforeRelease)),
         ("M11", Self::Engine(Mutant::SendOnUnknownIntent)),
         ("M12", Self::OperationNotEpoch),
+        ("M13", Self::Engine(Mutant::DeferOnGlance)),
     ];
 
     /// The rule with this number.

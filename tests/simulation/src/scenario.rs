@@ -57,6 +57,8 @@ pub(crate) struct Host {
     pub(crate) rate: Rate,
     pub(crate) settings: Settings,
     pub(crate) binary: usize,
+    /// Whether its runs leave what is deferred.
+    pub(crate) defers: bool,
     pub(crate) starts_at: Nanos,
     pub(crate) restarts: u64,
 }
@@ -208,6 +210,7 @@ fn host(
         },
         settings,
         binary: random.index(binaries),
+        defers: random.per_mille(400),
         starts_at: match random.below(10) {
             0..3 => 0,
             3..9 => random.below(20) * SECOND,

@@ -286,6 +286,7 @@ impl Simulation {
         let mut host = self.hosts[0].clone();
         host.name = format!("last-{}", self.last_runs);
         host.binary = *world.random.pick(&full);
+        host.defers = false;
         host.settings.wait = Wait::UpTo(std::time::Duration::from_secs(400));
         self.deadline = world.now + LAST_RUN_WITHIN;
         drop(world);

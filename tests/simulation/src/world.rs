@@ -1,7 +1,7 @@
 //! The world: its time, what is going to happen in it, and what is true.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -78,6 +78,10 @@ pub(crate) struct RunInfo {
     pub(crate) alive: bool,
     /// Whether it is an operator's edit.
     pub(crate) edits: bool,
+    /// Whether it leaves what is deferred.
+    pub(crate) defers: bool,
+    /// The versions that were completed when it began.
+    pub(crate) completed_at_start: BTreeSet<i64>,
     /// When it gives up an answer of the ledger, in the world's time.
     pub(crate) request_timeout: Nanos,
 }

@@ -21,6 +21,7 @@ const SHOWS: &[(&str, &[&str])] = &[
     ("M10", &["the lease is given back with nothing under way"]),
     ("M11", &["what is sent was recorded as begun"]),
     ("M12", &["a lease is taken over only once it has lapsed"]),
+    ("M13", &["what is left was deferred and not applied"]),
 ];
 
 #[test]

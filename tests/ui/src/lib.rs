@@ -16,7 +16,7 @@ mod create_users {
 }
 
 /// A migration that others may see.
-#[migration(version = 20_260_102, out_of_order)]
+#[migration(version = 20_260_102, out_of_order, after_start)]
 pub mod split_user_name {
     use kandra_migrate::prelude::*;
 

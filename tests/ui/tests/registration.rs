@@ -41,6 +41,7 @@ fn a_migration_knows_what_it_is() {
     assert_eq!(shared.reaches_outside(), Some("the table's name is the same everywhere"));
     assert_eq!(create.reaches_outside(), None);
     assert!(split.is_out_of_order() && !create.is_out_of_order());
+    assert!(split.is_after_start() && !create.is_after_start());
     let line = 1 + include_str!("../src/lib.rs")
         .lines()
         .position(|line| line == "#[migration(version = 1)]")

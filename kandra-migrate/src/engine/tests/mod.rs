@@ -1,5 +1,6 @@
 //! The engine over a database in memory, with a paused clock.
 
+mod deferred;
 mod operators;
 mod schema;
 mod world;
@@ -368,6 +369,7 @@ async fn a_stored_checksum_is_compared_in_its_own_format() {
             accept: &[],
             reaches_outside: None,
             out_of_order: false,
+            after_start: false,
             file: "src/m.rs",
             line: 7,
             module_path: "tests::m",

@@ -276,7 +276,21 @@ pub(super) const fn migration(
     checksum: &'static str,
     plan: fn() -> Plan,
 ) -> Migration {
-    Migration::new(Source {
+    Migration::new(source(version, name, checksum, plan))
+}
+
+/// One that a start does not wait for.
+pub(super) const fn deferred(
+    version: i64,
+    name: &'static str,
+    checksum: &'static str,
+    plan: fn() -> Plan,
+) -> Migration {
+    Migration::new(Source { after_start: true, ..source(version, name, checksum, plan) })
+}
+
+const fn source(version: i64, name: &'static str, checksum: &'static str, plan: fn() -> Plan) -> Source {
+    Source {
         version,
         name,
         checksum,
@@ -284,12 +298,13 @@ pub(super) const fn migration(
         accept: &[],
         reaches_outside: None,
         out_of_order: false,
+        after_start: false,
         file: "src/m.rs",
         line: 7,
         module_path: "tests::m",
         files: &[],
         plan,
-    })
+    }
 }
 
 /// Times that make tests short to read; the clock is paused, so that they cost nothing.
@@ -328,10 +343,25 @@ pub(super) async fn operate_on(
     Operator::new(env, world, identity, &catalog, keyspace, table).operate(&verb, expected).await
 }
 
+/// A run of these migrations that ends before what is deferred.
+pub(super) async fn start(world: &Arc<World>, migrations: &[&'static Migration]) -> Result<Report, Error> {
+    let (_keep, shutdown) = Shutdown::new();
+    run_of(world, Catalog::new(migrations, None).before_deferred(), settings(), shutdown).await
+}
+
 /// A run with other settings.
 pub(super) async fn run_with(
     world: &Arc<World>,
     migrations: &[&'static Migration],
+    settings: Settings,
+    shutdown: Shutdown,
+) -> Result<Report, Error> {
+    run_of(world, Catalog::new(migrations, settings.up_to), settings, shutdown).await
+}
+
+async fn run_of(
+    world: &Arc<World>,
+    catalog: Catalog,
     settings: Settings,
     shutdown: Shutdown,
 ) -> Result<Report, Error> {
@@ -342,7 +372,7 @@ pub(super) async fn run_with(
         Env { store: world, clock: &clock, dice: &dice, settings: &settings },
         world,
         Identity { owner, info: format!("host pid {}", owner.as_u128() % 1000), reason: None },
-        Catalog::new(migrations, settings.up_to),
+        catalog,
         destination,
         shutdown,
         "shop.kandra_migrations".to_owned(),

@@ -60,7 +60,7 @@ fn layout_comments_and_what_is_said_of_the_whole_do_not_count() {
     let accept = format!("-- kandra: accept k1:{}\n", "b".repeat(64));
     for text in [
         format!("\u{feff}-- Why.\r\n{}\r\n;\r\n", CREATE.replace(' ', "\r\n ")),
-        format!("-- kandra: out-of-order\n{accept}/* x */ {CREATE};;"),
+        format!("-- kandra: out-of-order, after-start\n{accept}/* x */ {CREATE};;"),
         CREATE.to_lowercase(),
     ] {
         assert_eq!(of(&text), of(CREATE), "{text}");
