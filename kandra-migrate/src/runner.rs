@@ -2,7 +2,8 @@
 
 mod each;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry::Vacant;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
-use crate::cql::{Value, Variables};
+use crate::cql::{SchemaChange, Value, Variables};
 #[cfg(feature = "cli")]
 use crate::engine::Observer;
 use crate::engine::{
@@ -26,7 +27,9 @@ use crate::executor::{CqlExecutor, ExecutorSettings};
 use crate::ledger::{LEDGER_TABLE, Ledger, MAIN_SCOPE};
 use crate::plan::{Destination, Step};
 use crate::registry::Registry;
-use crate::report::{Drift, Foresight, LintFinding, Literals, Outlook, PlannedMigration, Report, Status};
+use crate::report::{
+    Drift, Foresight, LintFinding, Literals, Outlook, PlannedMigration, Report, Seen, Status,
+};
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 
 pub use each::{EachReport, RunEach};
@@ -349,17 +352,25 @@ impl<'r> Runner<'r> {
         pending: &[&Entry],
     ) -> Result<BTreeMap<(i64, i64), Outlook>, Error> {
         let keyspace = &parts.destination.keyspace;
-        let changes = pending.iter().flat_map(|entry| entry.steps().iter()).filter_map(Step::change);
-        let keyspaces: BTreeSet<_> =
-            changes.map(|change| change.keyspace().unwrap_or_else(|| keyspace.clone())).collect();
-        let mut schemas = BTreeMap::new();
-        for keyspace in keyspaces {
-            let read = parts.executor.schema_of(&keyspace).await;
-            let schema = read.map_err(|error| Problem::of_send(error, "read system_schema"))?;
-            schemas.insert(keyspace, schema);
+        let mut seen = Seen::default();
+        for change in pending.iter().flat_map(|entry| entry.steps().iter()).filter_map(Step::change) {
+            if let SchemaChange::Role(change) = change {
+                let Some(role) = change.role().filter(|role| !seen.roles.contains_key(*role)) else {
+                    continue;
+                };
+                let sight = parts.executor.role_of(change).await;
+                let sight = sight.map_err(|error| Problem::of_send(error, "read the tables of roles"))?;
+                seen.roles.insert(role.to_owned(), sight);
+                continue;
+            }
+            let of = change.keyspace().unwrap_or_else(|| keyspace.clone());
+            if let Vacant(place) = seen.keyspaces.entry(of) {
+                let schema = parts.executor.schema_of(place.key()).await;
+                place.insert(schema.map_err(|error| Problem::of_send(error, "read system_schema"))?);
+            }
         }
         let plans = pending.iter().map(|entry| (entry.version().get(), entry.steps()));
-        Ok(Outlook::of(plans, &schemas, keyspace))
+        Ok(Outlook::of(plans, &seen, keyspace))
     }
 
     /// What differs between the schema as the version left it that was completed last, and the one that is there: object

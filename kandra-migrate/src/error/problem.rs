@@ -169,7 +169,7 @@ pub(crate) enum Problem {
     #[error(
         "{at}: IF NOT EXISTS would do nothing, since what is there has another shape: expected {expected}; found {found}"
     )]
-    OtherShape { at: At, expected: String, found: String, cql: String },
+    OtherShape { at: At, expected: String, found: String, cql: String, in_file: bool },
     #[error("{at} panicked: {message}")]
     StepPanicked { at: At, message: String },
     #[error("version {version} {name} is PAUSED: {reason}")]
@@ -374,7 +374,7 @@ impl Problem {
             Self::CqlTwo { .. } => Next::new("make a task of each"),
             Self::CqlMalformed { .. } | Self::CqlUnclassified { .. } => Next::new("correct the statement"),
             Self::CqlTooLong { .. } => {
-                Next::new("split it, or write the data from a code task: code(\"…\", f).idempotent()")
+                Next::new("split it, or write the data from a code task of a migration in Rust: code(\"…\", f).idempotent()")
             }
             Self::VariableMissing { name, .. } => Next::new(format!(
                 "give it one: runner.variable(\"{name}\", …), or --var {name}=… at a command line; or correct its name"
@@ -384,9 +384,10 @@ impl Problem {
             )
             .way("to try the same text at once", Call::Rerun(at.version.get()))
             .way("if its effect is there already", Call::MarkDone(at.version.get())),
-            Self::OtherShape { at, .. } => Next::new(
-                "bring what is there into that shape, or correct the statement, and start again: the claim is released. If what is there will do as it is, say .allow(\"KL10\") on the task, or that the step is done",
-            )
+            Self::OtherShape { at, in_file, .. } => Next::new(format!(
+                "bring what is there into that shape, or correct the statement, and start again: the claim is released. If what is there will do as it is, say {}, or that the step is done",
+                if *in_file { "`-- kandra: allow KL10` above the statement" } else { ".allow(\"KL10\") on the task" }
+            ))
             .way("it will do", Call::MarkDone(at.version.get()))
             .way("after a change by hand", Call::Rerun(at.version.get())),
             Self::Paused { version, stuck, .. } => stuck.next(version.get()),

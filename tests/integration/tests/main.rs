@@ -12,6 +12,7 @@ mod nodes;
 mod refused;
 mod requests;
 mod rights;
+mod roles;
 mod schema;
 mod scripts;
 mod stop;
