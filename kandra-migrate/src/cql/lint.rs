@@ -16,6 +16,7 @@ use super::statement::Statement;
 
 /// A statement of a plan, with what its author said of it.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "marks, each of which may be there or not")]
 pub struct LintStep<'a> {
     /// The statement; its variables may be rendered or not.
     pub statement: &'a Statement,

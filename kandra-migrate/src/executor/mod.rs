@@ -27,6 +27,8 @@ use crate::task::{ContextParts, TaskContext, TaskResult};
 pub(crate) struct ExecutorSettings {
     /// The keyspace that is migrated.
     pub(crate) keyspace: String,
+    /// The one that has the ledger.
+    pub(crate) ledger_keyspace: String,
     /// Of code tasks' statements.
     pub(crate) variables: Variables,
     /// Of the statements of a plan and of its code tasks.
@@ -165,7 +167,12 @@ impl Executor for CqlExecutor {
     }
 
     async fn advice(&self) -> Vec<String> {
-        advice(&self.database, &self.settings.keyspace, self.settings.statement_timeout).await
+        let ExecutorSettings { keyspace, ledger_keyspace, statement_timeout: timeout, .. } = &self.settings;
+        let mut found = advice(&self.database, ledger_keyspace, *timeout).await;
+        if keyspace != ledger_keyspace {
+            found.extend(advice(&self.database, keyspace, *timeout).await);
+        }
+        found
     }
 
     async fn run(&self, task: CodeRun) -> TaskResult {

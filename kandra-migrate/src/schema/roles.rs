@@ -25,7 +25,7 @@ pub(crate) async fn role(
     let tables = Tables { database, node, timeout };
     for keyspace in KEYSPACES {
         // Any role: none at all means that these tables are not in use.
-        if !tables.read(keyspace, "roles", "LIMIT 1").await?.is_some_and(|roles| roles.first().is_some()) {
+        if tables.read(keyspace, "roles", "LIMIT 1").await?.is_none_or(|roles| roles.first().is_none()) {
             continue;
         }
         let key = format!("WHERE role = {}", literal(role));

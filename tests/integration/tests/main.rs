@@ -8,6 +8,7 @@ mod history;
 mod instance;
 mod journey;
 mod ledger;
+mod ledger_keyspace;
 mod nodes;
 mod refused;
 mod requests;
