@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::shop::{AtWork, EXAMPLE, SHOP, Shop};
+use crate::shop::{AtWork, EXAMPLE, REPLICATION, SHOP, Shop};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -22,6 +22,25 @@ fn a_first_run_of_the_example() {
     shop.expect(0, &["wait"]);
     shop.expect(0, &["events", "--limit", "2"]);
     shop.assert_transcript("first_run.txt");
+}
+
+#[test]
+fn a_ledger_in_another_keyspace_is_named_by_an_option_or_the_environment() {
+    let mut shop = Shop::new(SHOP);
+    let ops = format!("{}_ops", shop.keyspace);
+    let run = ["--ledger-keyspace", &ops, "run", "--create-keyspace", REPLICATION];
+    shop.expect(1, &run);
+    shop.tinker(&format!("CREATE KEYSPACE {ops} WITH replication = {REPLICATION}"));
+    shop.expect(0, &run);
+    shop.expect(0, &["status", "--exit-code", "--ledger-keyspace", &ops]);
+    shop.expect(1, &["status"]);
+    shop.expect(1, &["run"]);
+    shop.expect(0, &["--ledger-keyspace", &ops, "hold", "1m", "--reason", "the sale is on"]);
+    shop.assert_transcript("ledger_keyspace.txt");
+
+    let mut status = shop.command(SHOP);
+    let status = status.args(["status", "--exit-code"]).env("KANDRA_LEDGER_KEYSPACE", &ops).status();
+    assert!(status.unwrap().success());
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(crate) const SHOP: &str = env!("CARGO_BIN_EXE_shop");
 pub(crate) const EXAMPLE: &str = env!("CARGO_BIN_EXE_embedded-cli");
 pub(crate) const KANDRA: &str = env!("CARGO_BIN_EXE_kandra-under-test");
 
-const REPLICATION: &str = "{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}";
+pub(crate) const REPLICATION: &str = "{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}";
 
 /// Longer than anything that a test waits for takes.
 const WAIT_SECS_MAX: u64 = 120;
