@@ -147,6 +147,7 @@
 //! One table in the migrated keyspace, [`LEDGER_TABLE`], holds the lease, the history, the journal and the audit trail.
 //! The first run creates it. Only conditional statements write to it: do not edit, truncate or drop it, and leave its
 //! `gc_grace_seconds` as it is. The session's user needs `CREATE`, `ALTER`, `DROP`, `SELECT` and `MODIFY` on the keyspace.
+//! [`Runner::ledger_keyspace`] puts the table into another keyspace, one for all that are migrated.
 //!
 //! # Checksums
 //!

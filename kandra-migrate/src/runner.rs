@@ -2,7 +2,8 @@
 
 mod each;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry::Vacant;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
-use crate::cql::{Value, Variables};
+use crate::cql::{SchemaChange, Value, Variables};
 use crate::engine::{
     Catalog, Entry, Env, Executor, Identity, Observer, Progress, Reader, Run, Settings, Shutdown, Wait,
     await_applied, tell_remaining, trouble_of_deferred, verify,
@@ -24,7 +25,9 @@ use crate::executor::{CqlExecutor, ExecutorSettings};
 use crate::ledger::{LEDGER_TABLE, Ledger, MAIN_SCOPE};
 use crate::plan::{Destination, Step};
 use crate::registry::Registry;
-use crate::report::{Drift, Foresight, LintFinding, Literals, Outlook, PlannedMigration, Report, Status};
+use crate::report::{
+    Drift, Foresight, LintFinding, Literals, Outlook, PlannedMigration, Report, Seen, Status,
+};
 use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
 
 pub use each::{EachReport, RunEach};
@@ -70,6 +73,7 @@ pub struct Runner<'r> {
     session: Arc<Session>,
     registry: &'r Registry,
     keyspace: Option<String>,
+    ledger_keyspace: Option<String>,
     variables: Variables,
     application: Option<String>,
     serial: SerialConsistency,
@@ -99,6 +103,7 @@ impl<'r> Runner<'r> {
             session: session.into(),
             registry,
             keyspace: None,
+            ledger_keyspace: None,
             variables: Variables::new(),
             application: None,
             serial: SerialConsistency::Serial,
@@ -114,6 +119,30 @@ impl<'r> Runner<'r> {
     /// The keyspace to migrate, as it is stored: without quotes, its case kept. Default: the session's keyspace.
     pub fn keyspace(mut self, keyspace: impl Into<String>) -> Self {
         self.keyspace = Some(keyspace.into());
+        self
+    }
+
+    /// The keyspace that has the ledger's table. Default: the one that is migrated.
+    ///
+    /// One such keyspace, as in `"ops"`, does for any number of migrated ones: each has a lease and a history of its own in
+    /// that table. Migrations may then create and drop the keyspace that they migrate, and a service's own user needs no
+    /// right to change its schema. The keyspace itself has to be there; its replication decides whether anything can be
+    /// migrated while nodes are down. The session's user needs `SELECT` and `MODIFY` on it, and `CREATE` for the first run.
+    ///
+    /// All that run, look at or repair these migrations have to say the same. A run that finds no history in its table
+    /// looks whether another one of the cluster has it, as far as the user may read, and is refused then:
+    /// [`KM0014`](crate::Code::LedgerElsewhere). The history does not go away with the migrated keyspace: after a
+    /// `DROP KEYSPACE` by hand it says that everything is applied.
+    ///
+    /// ```no_run
+    /// # use kandra_migrate::{Registry, Runner};
+    /// # async fn example(session: scylla::client::session::Session, migrations: &Registry) -> Result<(), kandra_migrate::Error> {
+    /// Runner::new(session, migrations).keyspace("shop").ledger_keyspace("ops").run().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ledger_keyspace(mut self, keyspace: impl Into<String>) -> Self {
+        self.ledger_keyspace = Some(keyspace.into());
         self
     }
 
@@ -421,17 +450,25 @@ impl<'r> Runner<'r> {
         pending: &[&Entry],
     ) -> Result<BTreeMap<(i64, i64), Outlook>, Error> {
         let keyspace = &parts.destination.keyspace;
-        let changes = pending.iter().flat_map(|entry| entry.steps().iter()).filter_map(Step::change);
-        let keyspaces: BTreeSet<_> =
-            changes.map(|change| change.keyspace().unwrap_or_else(|| keyspace.clone())).collect();
-        let mut schemas = BTreeMap::new();
-        for keyspace in keyspaces {
-            let read = parts.executor.schema_of(&keyspace).await;
-            let schema = read.map_err(|error| Problem::of_send(error, "read system_schema"))?;
-            schemas.insert(keyspace, schema);
+        let mut seen = Seen::default();
+        for change in pending.iter().flat_map(|entry| entry.steps().iter()).filter_map(Step::change) {
+            if let SchemaChange::Role(change) = change {
+                let Some(role) = change.role().filter(|role| !seen.roles.contains_key(*role)) else {
+                    continue;
+                };
+                let sight = parts.executor.role_of(change).await;
+                let sight = sight.map_err(|error| Problem::of_send(error, "read the tables of roles"))?;
+                seen.roles.insert(role.to_owned(), sight);
+                continue;
+            }
+            let of = change.keyspace().unwrap_or_else(|| keyspace.clone());
+            if let Vacant(place) = seen.keyspaces.entry(of) {
+                let schema = parts.executor.schema_of(place.key()).await;
+                place.insert(schema.map_err(|error| Problem::of_send(error, "read system_schema"))?);
+            }
         }
         let plans = pending.iter().map(|entry| (entry.version().get(), entry.steps()));
-        Ok(Outlook::of(plans, &schemas, keyspace))
+        Ok(Outlook::of(plans, &seen, keyspace))
     }
 
     /// What differs between the schema as the version left it that was completed last, and the one that is there: object
@@ -464,6 +501,7 @@ impl<'r> Runner<'r> {
         let dice = Dice::system();
         let reader = self.reader(&parts, &dice);
         let mut ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
+        reader.check_alone(&ledger).await?;
         let first_pending = parts.catalog.pending(&ledger).next().map(|entry| entry.version().get());
         if let Some(first) = first_pending.filter(|_| ledger.head().is_some()) {
             ledger.steps = reader.ledger(Slice::StepsFrom(first), ReadLevel::Quorum).await?.steps;
@@ -543,10 +581,11 @@ impl<'r> Runner<'r> {
         })?;
         let destination = Destination::new(&*keyspace, session_keyspace).with(self.variables()?);
         let clock = Arc::new(SystemClock::new());
+        let ledger_keyspace = self.ledger_keyspace.clone().unwrap_or_else(|| keyspace.clone());
         let store = CqlStore::new(
             Arc::clone(&self.session),
             StoreSettings {
-                ledger_keyspace: keyspace.clone(),
+                ledger_keyspace: ledger_keyspace.clone(),
                 table: LEDGER_TABLE.to_owned(),
                 keyspace: keyspace.clone(),
                 scope: self.scope.clone(),
@@ -559,6 +598,7 @@ impl<'r> Runner<'r> {
             Arc::clone(&clock),
             ExecutorSettings {
                 keyspace: keyspace.clone(),
+                ledger_keyspace: ledger_keyspace.clone(),
                 variables: destination.variables(),
                 consistency: self.consistency,
                 statement_timeout: self.settings.statement_timeout,
@@ -566,14 +606,18 @@ impl<'r> Runner<'r> {
                 nonce: Dice::system().nonce(),
             },
         );
-        let table = format!("{keyspace}.{LEDGER_TABLE}");
+        let table = format!("{ledger_keyspace}.{LEDGER_TABLE}");
         let catalog = Catalog::new(&self.registry.migrations()?, self.settings.up_to);
         Ok(Parts { store, executor, clock, catalog, destination, table })
     }
 
     /// The ledger as it is; an empty one where there is none.
     pub(crate) async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
-        Ok(self.reader(parts, &Dice::system()).ledger(Slice::Versions, ReadLevel::Quorum).await?)
+        let dice = Dice::system();
+        let reader = self.reader(parts, &dice);
+        let ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
+        reader.check_alone(&ledger).await?;
+        Ok(ledger)
     }
 
     /// A reader that creates nothing.

@@ -101,6 +101,15 @@ pub(super) struct Common {
     /// The keyspace to migrate
     #[arg(long, global = true, env = "KANDRA_KEYSPACE", hide_env_values = true)]
     pub(super) keyspace: Option<String>,
+    /// The keyspace that has the ledger, where that is not the one that is migrated
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEYSPACE",
+        env = "KANDRA_LEDGER_KEYSPACE",
+        hide_env_values = true
+    )]
+    pub(super) ledger_keyspace: Option<String>,
     /// What ${NAME} stands for in statements: a name or text, or a literal such as 5, true, '5' and {'a': 1}
     #[arg(long, global = true, value_name = "NAME=VALUE", value_parser = variable)]
     pub(super) var: Vec<(String, String)>,
@@ -356,6 +365,7 @@ fn prefix(typed: &str, matches: &ArgMatches, from: &DirectoryArgs, common: &Comm
         ("user", from.connection.user.clone()),
         ("password_file", from.connection.password_file.as_deref().map(path)),
         ("keyspace", common.keyspace.clone()),
+        ("ledger_keyspace", common.ledger_keyspace.clone()),
         ("serial_consistency", serial.map(|value| value.get_name().to_owned())),
     ];
     let mut prefix = typed.to_owned();
@@ -402,8 +412,13 @@ mod tests {
 
     #[test]
     fn a_further_command_reaches_the_same_keyspace() {
-        let line = line(&["./bin/shop", "rerun", "3", "--reason", "r", "--url", "cassandra://a,b:1/shop"]);
-        assert_eq!(line.unwrap().prefix, "./bin/shop --url cassandra://a,b:1/shop");
+        let of = |options: &[&str]| {
+            let arguments = [&["./bin/shop", "rerun", "3", "--reason", "r"], options].concat();
+            line(&arguments).unwrap().prefix
+        };
+        assert_eq!(of(&["--url", "cassandra://a,b:1/shop"]), "./bin/shop --url cassandra://a,b:1/shop");
+        let both = ["--keyspace", "shop", "--ledger-keyspace", "ops"];
+        assert_eq!(of(&both), "./bin/shop --keyspace shop --ledger-keyspace ops");
         let arguments = ["kandra", "--dir", "my files", "run", "--var", "a=b c"].map(OsString::from);
         let line = parse(arguments.to_vec(), Asks::Directory).unwrap();
         assert_eq!(line.prefix, "kandra --dir 'my files' --var 'a=…'");

@@ -41,6 +41,7 @@ struct Desk<'a, 'r> {
     configure: &'a dyn Fn(Runner<'r>) -> Runner<'r>,
     session: Arc<Session>,
     keyspace: Option<String>,
+    ledger_keyspace: Option<String>,
     serial: Option<SerialConsistency>,
     variables: &'a [(String, String)],
     program: &'a str,
@@ -94,6 +95,7 @@ async fn answer(cli: Cli<'_>, line: &Line, signals: &Signals, display: &Display)
         configure: cli.configure.as_ref(),
         session,
         keyspace: line.common.keyspace.clone().or(door.keyspace).or(cli.keyspace),
+        ledger_keyspace: line.common.ledger_keyspace.clone(),
         serial: line.common.serial_consistency.map(SerialConsistency::from),
         variables: &line.common.var,
         program: &line.program,
@@ -114,6 +116,9 @@ impl<'r> Desk<'_, 'r> {
         let mut runner = (self.configure)(runner);
         if let Some(keyspace) = &self.keyspace {
             runner = runner.keyspace(keyspace);
+        }
+        if let Some(keyspace) = &self.ledger_keyspace {
+            runner = runner.ledger_keyspace(keyspace);
         }
         if let Some(level) = self.serial {
             runner = runner.serial_consistency(level);

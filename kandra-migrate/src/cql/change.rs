@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::cqltype::CqlType;
 use super::name::QualifiedName;
+use super::role::RoleChange;
 
 /// The kind of a named object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -207,7 +208,7 @@ pub enum SchemaChange {
         name: String,
     },
     /// Roles, users, identities and permissions, which `system_schema` does not show.
-    Role,
+    Role(RoleChange),
 }
 
 /// CREATE TABLE.
@@ -349,7 +350,7 @@ pub struct CreateAggregate {
 
 impl SchemaChange {
     /// The object whose rows of `system_schema` show the effect. An index without a name stands for its
-    /// table; roles are not in `system_schema`.
+    /// table; a role, which is not in `system_schema`, for what is granted to it.
     #[must_use]
     pub fn object(&self) -> Option<Object> {
         let global = |name: &str| QualifiedName::unqualified(name);
@@ -383,7 +384,7 @@ impl SchemaChange {
             Self::Trigger { table, name } => {
                 (ObjectKind::Trigger, QualifiedName { keyspace: table.keyspace.clone(), name: name.clone() })
             }
-            Self::Role => return None,
+            Self::Role(role) => (ObjectKind::Role, global(role.role()?)),
         };
         Some(Object { kind, name })
     }
@@ -411,6 +412,7 @@ impl SchemaChange {
             | Self::CreateType { .. }
             | Self::CreateIndex(_)
             | Self::CreateView(_)
+            | Self::Role(RoleChange::Create { .. })
             | Self::AddField { .. }
             | Self::AlterTable { action: TableAction::Add(_), .. } => true,
             _ => false,

@@ -16,6 +16,7 @@ use super::statement::Statement;
 
 /// A statement of a plan, with what its author said of it.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "marks, each of which may be there or not")]
 pub struct LintStep<'a> {
     /// The statement; its variables may be rendered or not.
     pub statement: &'a Statement,
@@ -27,6 +28,14 @@ pub struct LintStep<'a> {
     pub idempotent: bool,
     /// Rules that do not count for it.
     pub allowed: &'a [Rule],
+    /// It stands in a file, where comments say what the methods of a task say in code.
+    pub in_file: bool,
+}
+
+impl LintStep<'_> {
+    fn say<'s>(&self, in_code: &'s str, in_file: &'s str) -> &'s str {
+        if self.in_file { in_file } else { in_code }
+    }
 }
 
 /// One thing that a rule found.
@@ -85,7 +94,10 @@ fn data_rules(step: &LintStep<'_>, found: &Classification, messages: &mut Messag
     if found.destructive && !step.point_of_no_return {
         messages.push((
             Rule::Destructive,
-            "this removes what no undo brings back; say .point_of_no_return()".to_owned(),
+            format!(
+                "this removes what no undo brings back; say {}",
+                step.say(".point_of_no_return()", "`-- kandra: point-of-no-return`")
+            ),
         ));
     }
     if found.kind == Kind::Counter {
@@ -97,7 +109,11 @@ fn data_rules(step: &LintStep<'_>, found: &Classification, messages: &mut Messag
     if let (true, Some(why)) = (is_data && !step.once && !step.idempotent, &found.not_idempotent) {
         messages.push((
             Rule::Unmarked,
-            format!("this cannot be sent twice: {why}; say .once(), or .idempotent() if you know better"),
+            format!(
+                "this cannot be sent twice: {why}; say {}, or {} if you know better",
+                step.say(".once()", "`-- kandra: once`"),
+                step.say(".idempotent()", "`-- kandra: idempotent`")
+            ),
         ));
     }
     if is_unbounded(step.statement) {

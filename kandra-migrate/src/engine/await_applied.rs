@@ -27,13 +27,22 @@ pub(crate) async fn await_applied<S: Store, C: Clock>(
     let begun = env.clock.now();
     let mut backoff = Backoff::of_watchers();
     let mut report = Report::new();
+    let mut is_alone = false;
     loop {
         let read = reader.ledger(Slice::Versions, ReadLevel::Quorum).await;
         let waited = env.clock.now().saturating_sub(begun);
         let ledger = match read {
-            Err(Problem::KeyspaceMissing { .. }) if waited < limit => Ledger::default(),
+            Err(Problem::KeyspaceMissing { .. } | Problem::LedgerKeyspaceMissing { .. })
+                if waited < limit =>
+            {
+                Ledger::default()
+            }
             read => read?,
         };
+        if !is_alone {
+            reader.check_alone(&ledger).await?;
+            is_alone = true;
+        }
         report.warnings = verify(&ledger, catalog)?;
         tell_remaining(&mut report, catalog, &ledger);
         if report.pending.is_empty() {

@@ -16,6 +16,7 @@ mod observer;
 mod operator;
 mod patience;
 mod perform;
+mod premises;
 #[cfg(feature = "cli")]
 mod preview;
 mod reader;

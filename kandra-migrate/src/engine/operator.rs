@@ -71,6 +71,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
         let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
         let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());
         let ledger = self.with_journal(self.reader.fold(rows)?, verb.journal_from()).await?;
+        if !matches!(verb, Verb::Baseline(_)) {
+            self.reader.check_alone(&ledger).await?;
+        }
         let order = verb.order(&ledger, self.catalog, server_ms)?;
         expected.check_step(verb, &order)?;
         let op = Some(ledger.head().map(|head| head.op));
@@ -92,6 +95,9 @@ impl<'a, S: Store, C: Clock, X: Executor> Operator<'a, S, C, X> {
             let rows = self.reader.read(Slice::Versions, ReadLevel::Serial).await?;
             let server_ms = rows.server_ms.unwrap_or_else(|| self.env.clock.wall_ms());
             let ledger = self.with_journal(self.reader.fold(rows)?, verb.journal_from()).await?;
+            if !matches!(verb, Verb::Baseline(_)) {
+                self.reader.check_alone(&ledger).await?;
+            }
             if let Some(head) = ledger.head() {
                 self.reader.check_serial(head)?;
                 head.check_format().map_err(|error| self.reader.located(Problem::of_ledger(error)))?;

@@ -79,6 +79,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
             LedgerTable::TableMissing => Ok(true),
             LedgerTable::KeyspaceMissing if self.env.settings.create_keyspace.is_some() => Ok(true),
             LedgerTable::KeyspaceMissing => Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() }),
+            LedgerTable::LedgerKeyspaceMissing(keyspace) => Err(self.ledger_keyspace_missing(keyspace)),
             LedgerTable::OtherShape(difference) => Err(self.other_shape(difference)),
         }
     }
@@ -88,6 +89,9 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         match self.inspect().await? {
             LedgerTable::Ready => return Ok(false),
             LedgerTable::KeyspaceMissing => return self.create_keyspace().await,
+            LedgerTable::LedgerKeyspaceMissing(keyspace) => {
+                return Err(self.ledger_keyspace_missing(keyspace));
+            }
             LedgerTable::OtherShape(difference) => return Err(self.other_shape(difference)),
             LedgerTable::TableMissing => {}
         }
@@ -99,7 +103,7 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         self.created(self.env.store.create(CREATE_TIMEOUT).await, "after the creation of the ledger")
     }
 
-    async fn create_keyspace(&self) -> Result<bool, Problem> {
+    pub(super) async fn create_keyspace(&self) -> Result<bool, Problem> {
         let Some(replication) = &self.env.settings.create_keyspace else {
             return Err(Problem::KeyspaceMissing { keyspace: self.keyspace.clone() });
         };
@@ -122,17 +126,29 @@ impl<S: Store, C: Clock> Reader<'_, S, C> {
         }
     }
 
+    fn ledger_keyspace_missing(&self, ledger_keyspace: String) -> Problem {
+        Problem::LedgerKeyspaceMissing { ledger_keyspace, keyspace: self.keyspace.clone() }
+    }
+
     fn other_shape(&self, difference: String) -> Problem {
         Problem::LedgerShape { table: self.table.clone(), difference }
     }
 
     async fn inspect(&self) -> Result<LedgerTable, Problem> {
+        self.persistently(|| self.env.store.inspect()).await
+    }
+
+    /// Asks until there is an answer, or an error that does not pass.
+    pub(super) async fn persistently<T, F>(&self, ask: impl Fn() -> F) -> Result<T, Problem>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
         let begun = self.env.clock.now();
         let mut backoff = Backoff::of_watchers();
         loop {
             let asked = self.env.clock.now();
-            match self.env.store.inspect().await {
-                Ok(table) => return Ok(table),
+            match ask().await {
+                Ok(answer) => return Ok(answer),
                 Err(error) => {
                     let passing = is_passing(&error);
                     self.pause_after(error, passing, asked.saturating_sub(begun), &mut backoff).await?;

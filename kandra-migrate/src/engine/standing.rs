@@ -24,6 +24,6 @@ impl<S: Store, C: Clock, X: Executor> Holder<'_, S, C, X> {
             return Ok(None);
         }
         let cql = step.cql().map(mask).unwrap_or_default();
-        Ok(Some(Problem::OtherShape { at, expected, found, cql }))
+        Ok(Some(Problem::OtherShape { at, expected, found, cql, in_file: step.in_file }))
     }
 }

@@ -53,6 +53,8 @@ pub struct Run<'a, S, C, X> {
     unanswered_since: Option<Duration>,
     started: Duration,
     pace: Backoff,
+    /// They were looked at, and nothing stands in the way.
+    premises_hold: bool,
 }
 
 /// What a watcher does next.
@@ -107,6 +109,7 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             unanswered_since: None,
             started: env.clock.now(),
             pace: Backoff::of_watchers(),
+            premises_hold: false,
         }
     }
 
@@ -181,6 +184,10 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             return Ok(Standing::Current);
         }
         self.catalog.compile(&ledger, &self.destination)?;
+        if !self.premises_hold {
+            // Boxed, like all that most looks do without.
+            Box::pin(self.check_premises(&ledger)).await?;
+        }
         let Some(head) = ledger.head().cloned() else {
             // Not before: for a plan that is refused nothing is created.
             self.reader.creates = true;
@@ -199,6 +206,14 @@ impl<'a, S: Store, C: Clock, X: Executor> Run<'a, S, C, X> {
             (Standing::Free(_) | Standing::Lapsed(..), Some(problem)) => Err(problem),
             (standing, _) => Ok(standing),
         }
+    }
+
+    /// Once a run: what has changed since is as if somebody had changed it later.
+    async fn check_premises(&mut self, ledger: &Ledger) -> Result<(), Problem> {
+        self.reader.check_alone(ledger).await?;
+        self.reader.check_keyspace(&self.catalog, ledger).await?;
+        self.premises_hold = true;
+        Ok(())
     }
 
     /// Whether nothing is left for this run.

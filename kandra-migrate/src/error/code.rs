@@ -70,6 +70,8 @@ codes! {
     LedgerRefused = km0012 "0012",
     /// The server refused the login.
     LoginRefused = km0013 "0013",
+    /// Another table has the history of this keyspace.
+    LedgerElsewhere = km0014 "0014",
     /// An applied migration was edited.
     ChecksumMismatch = km0020 "0020",
     /// A pending version is below an applied one.

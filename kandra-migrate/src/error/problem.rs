@@ -11,7 +11,7 @@ use super::next::{Call, Next, SerialLevel};
 use crate::cql::quote;
 use crate::files::Fault;
 use crate::human::human;
-use crate::ledger::{IllegalTransition, LedgerError, VersionState};
+use crate::ledger::{IllegalTransition, LEDGER_TABLE, LedgerError, VersionState};
 use crate::migration::Version;
 use crate::port::Cause;
 
@@ -83,6 +83,12 @@ pub(crate) enum Problem {
     Unauthorized { what: String, source: Cause },
     #[error("keyspace {keyspace} does not exist")]
     KeyspaceMissing { keyspace: String },
+    #[error("keyspace {ledger_keyspace}, which is to have the ledger of {keyspace}, does not exist")]
+    LedgerKeyspaceMissing { ledger_keyspace: String, keyspace: String },
+    #[error(
+        "table {elsewhere}.{LEDGER_TABLE} has the history of keyspace {keyspace}, and {table}, where it is looked for, has none"
+    )]
+    LedgerElsewhere { keyspace: String, table: String, elsewhere: String },
     #[error("table {table} is not the ledger of kandra-migrate: {difference}")]
     LedgerShape { table: String, difference: String },
     #[error("table {table}: {source}")]
@@ -169,7 +175,7 @@ pub(crate) enum Problem {
     #[error(
         "{at}: IF NOT EXISTS would do nothing, since what is there has another shape: expected {expected}; found {found}"
     )]
-    OtherShape { at: At, expected: String, found: String, cql: String },
+    OtherShape { at: At, expected: String, found: String, cql: String, in_file: bool },
     #[error("{at} panicked: {message}")]
     StepPanicked { at: At, message: String },
     #[error("version {version} {name} is PAUSED: {reason}")]
@@ -202,7 +208,8 @@ impl Problem {
             Self::Unreachable { .. } => Code::Unreachable,
             Self::QuorumLost { .. } => Code::QuorumLost,
             Self::Unauthorized { .. } => Code::Unauthorized,
-            Self::KeyspaceMissing { .. } => Code::KeyspaceMissing,
+            Self::KeyspaceMissing { .. } | Self::LedgerKeyspaceMissing { .. } => Code::KeyspaceMissing,
+            Self::LedgerElsewhere { .. } => Code::LedgerElsewhere,
             Self::LedgerShape { .. } => Code::LedgerShape,
             Self::LedgerNewer { .. } => Code::LedgerNewer,
             Self::LedgerUnreadable { .. } => Code::LedgerUnreadable,
@@ -299,13 +306,20 @@ impl Problem {
             )
             .way("then", Call::Run),
             Self::Unauthorized { .. } => Next::new(
-                "GRANT the missing permission (CREATE, ALTER, DROP, SELECT and MODIFY on the keyspace) to the session's user",
+                "GRANT the missing permission to the session's user: CREATE, ALTER, DROP, SELECT and MODIFY on the keyspace; and, where another one has the ledger, SELECT and MODIFY on that, with CREATE for the first run",
             ),
             Self::KeyspaceMissing { keyspace } => Next::new(format!(
                 "if {keyspace} is the right name, create that keyspace, or let the run do so, with the replication that you need. CREATE KEYSPACE {} WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}};",
                 quote(keyspace)
             ))
             .way("as an example", Call::RunCreatingKeyspace),
+            Self::LedgerKeyspaceMissing { ledger_keyspace, .. } => Next::new(format!(
+                "if {ledger_keyspace} is the right name, create that keyspace, with the replication that the ledger needs: while no quorum of it answers, nothing can be migrated. CREATE KEYSPACE {} WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}};",
+                quote(ledger_keyspace)
+            )),
+            Self::LedgerElsewhere { table, elsewhere, .. } => Next::new(format!(
+                "go by that one here as well: .ledger_keyspace(\"{elsewhere}\"), or --ledger-keyspace {elsewhere} at a command line. To move to {table}, tell it by `baseline` what is applied, and drop the other table once nothing goes by it"
+            )),
             Self::LedgerShape { .. } => Next::new("rename or drop that table, if it is not needed"),
             Self::LedgerNewer { .. } => Next::new("deploy the image that upgraded the ledger, or a newer one"),
             Self::LedgerUnreadable { .. } => Next::new(
@@ -374,7 +388,7 @@ impl Problem {
             Self::CqlTwo { .. } => Next::new("make a task of each"),
             Self::CqlMalformed { .. } | Self::CqlUnclassified { .. } => Next::new("correct the statement"),
             Self::CqlTooLong { .. } => {
-                Next::new("split it, or write the data from a code task: code(\"…\", f).idempotent()")
+                Next::new("split it, or write the data from a code task of a migration in Rust: code(\"…\", f).idempotent()")
             }
             Self::VariableMissing { name, .. } => Next::new(format!(
                 "give it one: runner.variable(\"{name}\", …), or --var {name}=… at a command line; or correct its name"
@@ -384,9 +398,10 @@ impl Problem {
             )
             .way("to try the same text at once", Call::Rerun(at.version.get()))
             .way("if its effect is there already", Call::MarkDone(at.version.get())),
-            Self::OtherShape { at, .. } => Next::new(
-                "bring what is there into that shape, or correct the statement, and start again: the claim is released. If what is there will do as it is, say .allow(\"KL10\") on the task, or that the step is done",
-            )
+            Self::OtherShape { at, in_file, .. } => Next::new(format!(
+                "bring what is there into that shape, or correct the statement, and start again: the claim is released. If what is there will do as it is, say {}, or that the step is done",
+                if *in_file { "`-- kandra: allow KL10` above the statement" } else { ".allow(\"KL10\") on the task" }
+            ))
             .way("it will do", Call::MarkDone(at.version.get()))
             .way("after a change by hand", Call::Rerun(at.version.get())),
             Self::Paused { version, stuck, .. } => stuck.next(version.get()),

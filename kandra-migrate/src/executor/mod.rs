@@ -12,14 +12,14 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::clock::SystemClock;
-use crate::cql::Variables;
+use crate::cql::{RoleChange, Variables};
 use crate::driver::{Database, Outcome, Request, TableIds, advice, agree, drain, pin};
 use crate::engine::{CodeRun, Executor, Send};
 use crate::ledger::SchemaRecord;
 use crate::port::{Agreed, BuildState, Coordinator, Drained, NoAgreement, SendError};
 use crate::schema::building::{self, Target};
-use crate::schema::shape::KeyspaceSchema;
-use crate::schema::{Effect, SchemaChange, load, probe, script};
+use crate::schema::shape::{KeyspaceSchema, RoleSight};
+use crate::schema::{Effect, SchemaChange, load, probe, roles, script};
 use crate::task::{ContextParts, TaskContext, TaskResult};
 
 /// How statements are sent.
@@ -27,6 +27,8 @@ use crate::task::{ContextParts, TaskContext, TaskResult};
 pub(crate) struct ExecutorSettings {
     /// The keyspace that is migrated.
     pub(crate) keyspace: String,
+    /// The one that has the ledger.
+    pub(crate) ledger_keyspace: String,
     /// Of code tasks' statements.
     pub(crate) variables: Variables,
     /// Of the statements of a plan and of its code tasks.
@@ -91,6 +93,13 @@ impl CqlExecutor {
         Box::pin(load::keyspace(&self.database, keyspace, node, self.settings.statement_timeout)).await
     }
 
+    /// The role that a statement is about.
+    pub(crate) async fn role_of(&self, change: &RoleChange) -> Result<RoleSight, SendError> {
+        let Some(role) = change.role() else { return Ok(RoleSight::Hidden) };
+        let node = self.coordinator().and_then(|coordinator| self.node(&coordinator));
+        Box::pin(roles::role(&self.database, role, node, self.settings.statement_timeout)).await
+    }
+
     fn node(&self, coordinator: &Coordinator) -> Option<Arc<Node>> {
         self.database.node(coordinator.host_id()?)
     }
@@ -131,6 +140,10 @@ impl Executor for CqlExecutor {
     }
 
     async fn probe(&self, change: &SchemaChange) -> Result<Effect, SendError> {
+        if let SchemaChange::Role(role) = change {
+            let sight = self.role_of(role).await?;
+            return Ok(probe::observe_role(role, &sight, &self.settings.keyspace));
+        }
         let schema = self.schema_of(&self.keyspace_of(change)).await?;
         Ok(probe::observe(change, schema.as_ref()))
     }
@@ -154,7 +167,12 @@ impl Executor for CqlExecutor {
     }
 
     async fn advice(&self) -> Vec<String> {
-        advice(&self.database, &self.settings.keyspace, self.settings.statement_timeout).await
+        let ExecutorSettings { keyspace, ledger_keyspace, statement_timeout: timeout, .. } = &self.settings;
+        let mut found = advice(&self.database, ledger_keyspace, *timeout).await;
+        if keyspace != ledger_keyspace {
+            found.extend(advice(&self.database, keyspace, *timeout).await);
+        }
+        found
     }
 
     async fn run(&self, task: CodeRun) -> TaskResult {

@@ -27,5 +27,6 @@ fn marked(step: &Step) -> Option<LintStep<'_>> {
         once: step.marked == Some(Repeat::Once),
         idempotent: step.marked == Some(Repeat::Idempotent),
         allowed: &step.allowed,
+        in_file: step.in_file,
     })
 }

@@ -89,6 +89,8 @@ pub(crate) struct Step {
     pub(crate) allowed: Vec<Rule>,
     /// Done only once each node has built the index or view.
     pub(crate) wait_built: bool,
+    /// It stands in a file, whose comments say what is to be known of it.
+    pub(crate) in_file: bool,
     /// `file:line`.
     pub(crate) location: String,
 }
@@ -259,6 +261,7 @@ impl Compiler<'_> {
             )));
         }
         let allowed = allowed(&task, &at)?;
+        let in_file = matches!(task.body, Body::Statement(_));
         let (name, kind, repeat, work, digest) = match task.body {
             Body::Cql(source) => {
                 let statement = read(&source, &at(task.name.as_deref().unwrap_or("cql")))?;
@@ -277,8 +280,9 @@ impl Compiler<'_> {
         };
         if task.wait_built && !is_built(&work) {
             let at = at(&name);
+            let said = if in_file { "`-- kandra: wait-built`" } else { ".wait_built()" };
             return Err(Problem::Config(format!(
-                "{at}: .wait_built() is for CREATE INDEX and CREATE MATERIALIZED VIEW"
+                "{at}: {said} is for CREATE INDEX and CREATE MATERIALIZED VIEW"
             )));
         }
         let undo =
@@ -298,6 +302,7 @@ impl Compiler<'_> {
             stall_timeout: task.stall_timeout,
             allowed,
             wait_built: task.wait_built,
+            in_file,
             location: location.clone(),
             task: name,
         })

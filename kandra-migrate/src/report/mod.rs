@@ -13,7 +13,7 @@ use std::time::Duration;
 pub use audit::AuditEvent;
 pub use drift::{Difference, Drift};
 pub use finding::LintFinding;
-pub(crate) use outlook::Outlook;
+pub(crate) use outlook::{Outlook, Seen};
 pub(crate) use planned::{Foresight, Literals};
 pub use planned::{PlannedMigration, PlannedStep};
 pub use status::{MigrationStatus, Status, StepStatus};

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{Step, Steps};
-use crate::schema::{Effect, SchemaChange, probe, shape::KeyspaceSchema};
+use crate::schema::shape::{KeyspaceSchema, RoleSight};
+use crate::schema::{Effect, SchemaChange, probe};
 
 /// What there is of a step before it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,15 @@ pub(crate) enum Outlook {
     Obstacle(String),
 }
 
+/// What was read of what the steps are about.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// By name; `None` where there is no such keyspace.
+    pub(crate) keyspaces: BTreeMap<String, Option<KeyspaceSchema>>,
+    /// By name.
+    pub(crate) roles: BTreeMap<String, RoleSight>,
+}
+
 impl Outlook {
     /// What there is of the steps of these plans, in their order, by plan and step.
     ///
@@ -23,7 +33,7 @@ impl Outlook {
     /// step will meet.
     pub(crate) fn of<'a>(
         plans: impl Iterator<Item = (i64, &'a Steps)>,
-        schemas: &BTreeMap<String, Option<KeyspaceSchema>>,
+        seen: &Seen,
         keyspace: &str,
     ) -> BTreeMap<(i64, i64), Self> {
         let mut outlooks = BTreeMap::new();
@@ -36,9 +46,7 @@ impl Outlook {
             if changing.contains(&object) {
                 continue;
             }
-            let of = step.change().and_then(SchemaChange::keyspace);
-            let schema = schemas.get(of.as_deref().unwrap_or(keyspace)).and_then(Option::as_ref);
-            match Self::of_step(step, schema) {
+            match Self::of_step(step, seen, keyspace) {
                 Some(outlook) => {
                     outlooks.insert((version, step.n), outlook);
                 }
@@ -51,9 +59,15 @@ impl Outlook {
     }
 
     /// `None` where it will be run, as far as can be seen.
-    fn of_step(step: &Step, schema: Option<&KeyspaceSchema>) -> Option<Self> {
+    fn of_step(step: &Step, seen: &Seen, keyspace: &str) -> Option<Self> {
         let change = step.change()?;
-        match probe::observe(change, schema) {
+        let of = change.keyspace();
+        let schema = seen.keyspaces.get(of.as_deref().unwrap_or(keyspace)).and_then(Option::as_ref);
+        let effect = match change {
+            SchemaChange::Role(role) => probe::observe_role(role, seen.roles.get(role.role()?)?, keyspace),
+            change => probe::observe(change, schema),
+        };
+        match effect {
             Effect::Absent => schema.and_then(|schema| probe::obstacle(change, schema)).map(Self::Obstacle),
             Effect::Unknown { .. } => None,
             effect @ Effect::OtherShape { .. } if step.passes_over() => Some(Self::PassedOver(effect)),

@@ -118,3 +118,27 @@ pub struct AggregateSchema {
     /// `initcond`.
     pub initial: Option<String>,
 }
+
+/// A role as the servers' own tables show it, without its password.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoleSchema {
+    /// `can_login`.
+    pub can_login: bool,
+    /// `is_superuser`.
+    pub is_superuser: bool,
+    /// `member_of`: the roles that are granted to it.
+    pub member_of: BTreeSet<String>,
+    /// `role_permissions`: by `resource`, which of them.
+    pub permissions: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// What can be seen of a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RoleSight {
+    /// The session's user may not read the tables of roles, or the server has none.
+    Hidden,
+    /// There is no such role.
+    Absent,
+    /// There is one.
+    There(RoleSchema),
+}

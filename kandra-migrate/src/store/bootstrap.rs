@@ -55,6 +55,17 @@ pub(crate) async fn inspect(
     })
 }
 
+/// Whether there is such a keyspace, as one node has it.
+pub(crate) async fn has_keyspace(
+    database: &Database,
+    keyspace: &str,
+    timeout: Duration,
+) -> Result<bool, StoreError> {
+    let name = literal(keyspace);
+    let text = format!("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = {name}");
+    Ok(read(database, text, None, timeout).await?.0.first().is_some())
+}
+
 /// Creates the table unless it is there, and returns once all nodes agree on it.
 pub(crate) async fn create(
     database: &Arc<Database>,

@@ -7,6 +7,7 @@ use scylla::client::session::Session;
 use scylla::statement::{Consistency, SerialConsistency};
 
 use super::definition::LedgerName;
+use super::elsewhere::Search;
 use super::render::Partition;
 use super::{Answer, CreateError, LedgerTable, ReadLevel, Rows, Slice, Store, answer, bootstrap};
 use crate::cql::quote;
@@ -72,6 +73,10 @@ impl CqlStore {
         Grid::from_result(result).map_err(|error| StoreError::from_answer(error, request))
     }
 
+    fn is_in_migrated_keyspace(&self) -> bool {
+        self.ledger.keyspace == self.keyspace
+    }
+
     fn consistency(&self, level: ReadLevel) -> Consistency {
         match (level, self.database.serial()) {
             (ReadLevel::Glance, _) => Consistency::LocalQuorum,
@@ -96,11 +101,35 @@ impl Store for CqlStore {
     }
 
     async fn inspect(&self) -> Result<LedgerTable, StoreError> {
-        bootstrap::inspect(&self.database, &self.ledger, self.request_timeout).await
+        let found = bootstrap::inspect(&self.database, &self.ledger, self.request_timeout).await?;
+        Ok(match found {
+            LedgerTable::KeyspaceMissing if !self.is_in_migrated_keyspace() => {
+                LedgerTable::LedgerKeyspaceMissing(self.ledger.keyspace.clone())
+            }
+            found => found,
+        })
     }
 
     async fn create(&self, timeout: Duration) -> Result<(), CreateError> {
         bootstrap::create(&self.database, &self.ledger, self.request_timeout, timeout).await
+    }
+
+    async fn has_keyspace(&self) -> Result<bool, StoreError> {
+        if self.is_in_migrated_keyspace() {
+            return Ok(true);
+        }
+        bootstrap::has_keyspace(&self.database, &self.keyspace, self.request_timeout).await
+    }
+
+    async fn elsewhere(&self) -> Result<Option<String>, StoreError> {
+        let search = Search {
+            database: &self.database,
+            ledger: &self.ledger,
+            keyspace: &self.keyspace,
+            scope: &self.scope,
+            request_timeout: self.request_timeout,
+        };
+        search.find().await
     }
 
     async fn create_keyspace(&self, replication: &str, timeout: Duration) -> Result<(), CreateError> {

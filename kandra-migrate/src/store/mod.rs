@@ -4,6 +4,7 @@ mod answer;
 mod bootstrap;
 mod cql;
 mod definition;
+mod elsewhere;
 mod literal;
 mod memory;
 mod render;
@@ -108,6 +109,17 @@ pub trait Store: Send + Sync {
     /// Safe to call from many instances at once.
     fn create(&self, timeout: Duration) -> impl Future<Output = Result<(), CreateError>> + Send;
 
+    /// Whether the keyspace that is migrated is there. Where the ledger is in it, nothing is asked.
+    fn has_keyspace(&self) -> impl Future<Output = Result<bool, StoreError>> + Send {
+        async { Ok(true) }
+    }
+
+    /// The keyspace of another table that has this ledger's history: asked where this one is empty, so that nothing is
+    /// applied a second time.
+    fn elsewhere(&self) -> impl Future<Output = Result<Option<String>, StoreError>> + Send {
+        async { Ok(None) }
+    }
+
     /// Creates the keyspace that is migrated, with this replication, and waits until all nodes agree on it.
     fn create_keyspace(
         &self,
@@ -125,6 +137,8 @@ pub enum LedgerTable {
     TableMissing,
     /// No such keyspace.
     KeyspaceMissing,
+    /// The keyspace of this name, which is not the one that is migrated and has the ledger, is not there.
+    LedgerKeyspaceMissing(String),
     /// A table of this name that is not the ledger: what differs.
     OtherShape(String),
 }

@@ -25,6 +25,25 @@ fn a_first_run_of_the_example() {
 }
 
 #[test]
+fn a_ledger_in_another_keyspace_is_named_by_an_option_or_the_environment() {
+    let mut shop = Shop::new(SHOP);
+    let ops = format!("{}_ops", shop.keyspace);
+    let run = ["--ledger-keyspace", &ops, "run", "--create-keyspace", REPLICATION];
+    shop.expect(1, &run);
+    shop.tinker(&format!("CREATE KEYSPACE {ops} WITH replication = {REPLICATION}"));
+    shop.expect(0, &run);
+    shop.expect(0, &["status", "--exit-code", "--ledger-keyspace", &ops]);
+    shop.expect(1, &["status"]);
+    shop.expect(1, &["run"]);
+    shop.expect(0, &["--ledger-keyspace", &ops, "hold", "1m", "--reason", "the sale is on"]);
+    shop.assert_transcript("ledger_keyspace.txt");
+
+    let mut status = shop.command(SHOP);
+    let status = status.args(["status", "--exit-code"]).env("KANDRA_LEDGER_KEYSPACE", &ops).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
 fn what_is_pending_is_shown_and_counts_where_that_is_asked_for() {
     let mut shop = Shop::open("first");
     shop.deploy("seed");

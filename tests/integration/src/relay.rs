@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
@@ -70,9 +71,21 @@ impl Relay {
     /// # Panics
     /// Where it cannot be built.
     pub async fn session(&self) -> Arc<Session> {
-        let builder = session_builder().known_nodes_addr(self.addresses.values());
-        let builder = builder.address_translator(Arc::new(self.addresses.clone()));
+        connected(self.builder().build().await.expect("a session through the relay")).await
+    }
+
+    /// So too, of this user, whose password is the name.
+    ///
+    /// # Panics
+    /// Where it cannot be built.
+    pub async fn session_as(&self, user: &str) -> Arc<Session> {
+        let builder = self.builder().user(user, user);
         connected(builder.build().await.expect("a session through the relay")).await
+    }
+
+    fn builder(&self) -> SessionBuilder {
+        let builder = session_builder().known_nodes_addr(self.addresses.values());
+        builder.address_translator(Arc::new(self.addresses.clone()))
     }
 
     /// What went through since [`Relay::forget`], keepalives left out.

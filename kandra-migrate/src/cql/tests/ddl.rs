@@ -218,5 +218,9 @@ fn every_change_knows_its_object_and_keyspace() {
         assert_eq!(change.object().map(|object| object.kind), Some(kind), "{source}");
         assert_eq!(change.keyspace().as_deref(), keyspace, "{source}");
     }
-    assert_eq!(change("CREATE ROLE r").object(), None);
+    for source in ["CREATE ROLE r", "GRANT s TO r", "REVOKE SELECT ON KEYSPACE k FROM r"] {
+        let object = change(source).object().map(|object| object.to_string());
+        assert_eq!((object.as_deref(), change(source).keyspace()), (Some("role r"), None), "{source}");
+    }
+    assert_eq!(change("DROP IDENTITY 'spiffe://x'").object(), None);
 }

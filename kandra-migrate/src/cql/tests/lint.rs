@@ -16,6 +16,7 @@ fn findings(script: &str, mark: impl Fn(&mut LintStep<'_>)) -> Vec<Finding> {
                 once: false,
                 idempotent: false,
                 allowed: &[],
+                in_file: false,
             };
             mark(&mut step);
             step
@@ -39,6 +40,22 @@ fn destructive_steps_are_points_of_no_return() {
     for script in ["DROP TABLE k.t", "ALTER TABLE k.t DROP a", "DELETE FROM k.t WHERE a = 1"] {
         assert_eq!(found(script), [("KL01", 0)], "{script}");
         assert_eq!(findings(script, |step| step.point_of_no_return = true), []);
+    }
+}
+
+#[test]
+fn what_to_say_is_as_it_is_said_there() {
+    let messages = |in_file| {
+        let found = findings("TRUNCATE k.t", |step| step.in_file = in_file);
+        found.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("\n")
+    };
+    for (in_code, in_file) in [
+        (".point_of_no_return()", "-- kandra: point-of-no-return"),
+        (".once()", "-- kandra: once"),
+        (".idempotent()", "-- kandra: idempotent"),
+    ] {
+        assert!(messages(false).contains(in_code) && !messages(false).contains(in_file));
+        assert!(messages(true).contains(in_file) && !messages(true).contains(in_code));
     }
 }
 

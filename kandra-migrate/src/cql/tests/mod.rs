@@ -7,6 +7,7 @@ mod lint;
 mod mask;
 mod mutations;
 mod properties;
+mod roles;
 mod split;
 mod template;
 mod types;

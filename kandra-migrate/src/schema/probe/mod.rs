@@ -1,4 +1,5 @@
-//! Whether the effect of a schema statement is there, judged by `system_schema` and not by error texts.
+//! Whether the effect of a schema statement is there, judged by `system_schema`, of a role statement by the tables of
+//! roles, and not by error texts.
 //!
 //! Statements with IF (NOT) EXISTS are judged like those without: over an object of another shape they do
 //! nothing and say nothing.
@@ -7,6 +8,7 @@ mod difference;
 mod function;
 mod index;
 mod options;
+mod role;
 mod table;
 mod view;
 
@@ -14,6 +16,7 @@ use std::fmt;
 
 use self::difference::Differences;
 use self::options::Comparison;
+pub(crate) use self::role::observe_role;
 use super::shape::KeyspaceSchema;
 use crate::cql::{CqlType, Options, QualifiedName, SchemaChange, TableAction};
 
@@ -44,7 +47,7 @@ pub enum Effect {
         /// What there is.
         found: String,
     },
-    /// `system_schema` does not show it.
+    /// The server's tables do not show it.
     Unknown {
         /// Why not.
         why: &'static str,
@@ -108,7 +111,7 @@ pub fn observe(change: &SchemaChange, keyspace: Option<&KeyspaceSchema>) -> Effe
             Effect::Unknown { why: "no server changes the type of a field" }
         }
         SchemaChange::Trigger { .. } => Effect::Unknown { why: "triggers are not compared" },
-        SchemaChange::Role => Effect::Unknown { why: "roles and permissions are not in system_schema" },
+        SchemaChange::Role(_) => Effect::Unknown { why: "roles are not in system_schema" },
     }
 }
 
@@ -150,7 +153,7 @@ fn without_keyspace(change: &SchemaChange) -> Effect {
         | SchemaChange::DropView { .. }
         | SchemaChange::DropFunction { .. }
         | SchemaChange::DropAggregate { .. } => Effect::There,
-        SchemaChange::Role => Effect::Unknown { why: "roles and permissions are not in system_schema" },
+        SchemaChange::Role(_) => Effect::Unknown { why: "roles are not in system_schema" },
         _ => Effect::Absent,
     }
 }

@@ -50,10 +50,3 @@ fn without_the_keyspace_only_drops_have_their_effect() {
         assert_eq!(observe(&change(source), None), expected, "{source}");
     }
 }
-
-#[test]
-fn roles_are_not_seen() {
-    for source in ["CREATE ROLE r", "GRANT SELECT ON KEYSPACE s TO r", "DROP USER u"] {
-        assert!(matches!(effect(source), Effect::Unknown { .. }), "{source}");
-    }
-}

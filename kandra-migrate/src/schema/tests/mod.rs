@@ -3,6 +3,7 @@
 mod drift;
 mod keyspace;
 mod objects;
+mod roles;
 mod table;
 
 use std::collections::BTreeMap;
