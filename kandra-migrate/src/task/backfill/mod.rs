@@ -217,10 +217,16 @@ impl Backfill {
     ///   that, the TTLs of all its columns are read, but for those of collections that are not frozen.
     /// - A row that is there for its static columns alone is left as it is, unless it is static columns that are filled.
     ///
-    /// A column's **type** cannot be altered. To change that of a plain column: add one of the new type (a step `cql`), have
-    /// the application write both, `rewrite` the new one from the old one, have the application read the new one, and
-    /// drop the old one in a later version. To keep the name, or for a column of the key, make a table and
-    /// [copy](Backfill::copy_into).
+    /// # A column of another type
+    ///
+    /// The type of a column cannot be altered, so there is a new one, under another name, in three releases:
+    ///
+    /// 1. a version that adds it (`ALTER TABLE … ADD`), and an application that writes both columns;
+    /// 2. once nobody writes the old one alone any more: a version with this rewrite of the new one from the old one, and an
+    ///    application that reads the new one;
+    /// 3. once nobody reads the old one any more: a version that drops it.
+    ///
+    /// A column of the key is in its table for good: [copy](Backfill::copy_into) the rows into another one.
     ///
     /// # Errors
     /// See [`BackfillError`]; a column that is missing, in the primary key, or a list that is not frozen is one.

@@ -24,6 +24,12 @@ pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(quote).collect::<Vec<_>>().join(", ")
 }
 
+/// What is read to know when a column was written and when it is gone.
+pub(super) fn time_of(column: &str) -> String {
+    let name = quote(column);
+    format!("WRITETIME({name}), TTL({name})")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

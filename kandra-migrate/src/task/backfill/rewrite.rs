@@ -9,7 +9,7 @@ use scylla::serialize::row::SerializeRow;
 use super::cells::{Cell, Cells, RawRow, decode, encode, now_s};
 use super::column::{Column, Kind};
 use super::error::BackfillError;
-use super::names::{identifiers, quoted};
+use super::names::{identifiers, time_of};
 use super::table::Table;
 use crate::cql::quote;
 use crate::task::{TaskContext, TaskError, TaskResult};
@@ -17,7 +17,7 @@ use crate::task::{TaskContext, TaskError, TaskResult};
 /// The statements of a rewrite, and what is where in them.
 #[derive(Debug, PartialEq, Eq)]
 struct Texts {
-    /// What is read after the token: the keys, write time and TTL of other columns, and what was asked for.
+    /// What is read after the token: the keys, write time and TTL of columns, and what was asked for.
     reads: String,
     update: String,
     keys: usize,
@@ -35,18 +35,16 @@ impl Texts {
         };
         let keys: Vec<_> = table.columns.iter().filter(is_part).map(|column| column.name.as_str()).collect();
         let kind = if is_static { Kind::Static } else { Kind::Regular };
-        let has_time = |column: &&Column| {
-            column.kind == kind && !column.is_multi_cell() && !filled.iter().any(|other| other == column)
-        };
-        let timed: Vec<_> = table.columns.iter().filter(has_time).map(|column| quote(&column.name)).collect();
-        let mut reads = quoted(keys.iter().copied());
-        for name in &timed {
-            reads += &format!(", WRITETIME({name}), TTL({name})");
-        }
+        let has_time = |column: &&Column| column.kind == kind && !column.is_multi_cell();
+        let timed: Vec<_> =
+            table.columns.iter().filter(has_time).map(|column| time_of(&column.name)).collect();
+        let mut reads: Vec<_> = keys.iter().map(|name| quote(name)).collect();
+        reads.extend(timed.iter().cloned());
+        reads.push(from.to_owned());
         let sets: Vec<_> = filled.iter().map(|column| format!("{} = ?", quote(&column.name))).collect();
         let places: Vec<_> = keys.iter().map(|name| format!("{} = ?", quote(name))).collect();
         Ok(Self {
-            reads: format!("{reads}, {from}"),
+            reads: reads.join(", "),
             update: format!(
                 "UPDATE {} USING TTL ? SET {} WHERE {}",
                 table.quoted,
@@ -177,18 +175,24 @@ mod tests {
     #[test]
     fn statements() {
         let texts = Texts::of(&table(), "first, tags", "name").unwrap();
-        assert_eq!(texts.reads, r#""country", "Id", WRITETIME("name"), TTL("name"), name"#);
+        assert_eq!(
+            texts.reads,
+            r#""country", "Id", WRITETIME("name"), TTL("name"), WRITETIME("first"), TTL("first"), name"#
+        );
         assert_eq!(
             texts.update,
             r#"UPDATE "s"."people" USING TTL ? SET "first" = ?, "tags" = ? WHERE "country" = ? AND "Id" = ?"#
         );
-        assert_eq!((texts.keys, texts.times, texts.is_static), (2, 1, false));
+        assert_eq!((texts.keys, texts.times, texts.is_static), (2, 2, false));
     }
 
     #[test]
     fn static_columns_are_of_the_partition() {
         let texts = Texts::of(&table(), "motto", "country").unwrap();
-        assert_eq!(texts.reads, r#""country", WRITETIME("anthem"), TTL("anthem"), country"#);
+        assert_eq!(
+            texts.reads,
+            r#""country", WRITETIME("motto"), TTL("motto"), WRITETIME("anthem"), TTL("anthem"), country"#
+        );
         assert_eq!(texts.update, r#"UPDATE "s"."people" USING TTL ? SET "motto" = ? WHERE "country" = ?"#);
     }
 

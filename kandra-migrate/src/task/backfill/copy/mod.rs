@@ -55,29 +55,34 @@ use mapping::Choice;
 /// **Columns** keep their names, unless it is said otherwise. A column that the other table does not have, one of another
 /// type, and a column of its key that nothing fills are errors before the first row is read.
 ///
-/// **Write times are kept**, and so is what is left of each **TTL**. So nothing that an application has written to the
-/// other table is overwritten by something older, however far clocks are apart: have it write both tables before the
-/// copy begins. Cells of a row that were written together are copied by one statement; cells of other times need one
-/// each. What a database does not tell is written with the time of the version's claim, and without a TTL: sets, maps and
-/// user-defined types that are not frozen, and rows that have nothing but their key. Sets and maps are added to, so that
-/// nothing is deleted. In a table with a TTL they are refused, since they would be there for ever: say
-/// [`without_ttls`](TableCopy::without_ttls) or [`except`](TableCopy::except).
+/// **Write times are kept**, and so is what is left of each **TTL**; a cell that has none lives for ever in the other
+/// table too. So nothing that an application has written to the other table is overwritten by something older, however far
+/// clocks are apart, if it writes both tables from before the copy on. Cells of a row that were written together are
+/// copied by one statement; cells of other times need one each. What a database does not tell is written with the time of
+/// the version's claim, and without a TTL: sets, maps and user-defined types that are not frozen, and rows that have
+/// nothing but their key. Sets and maps are added to, so that nothing is deleted. Where rows expire they are an error, since
+/// they would be there for ever: say [`without_ttls`](TableCopy::without_ttls) or [`except`](TableCopy::except). And since
+/// write times are kept, what was deleted from the other table hides what is copied: empty it with `TRUNCATE` to copy
+/// anew.
 ///
 /// **Lists** that are not frozen are copied into frozen ones alone; **counters** are refused.
 ///
-/// **Rows with one key** in the other table become one row, of which each cell has the newest value; `verify` finds
-/// fewer rows then.
+/// **Rows with one key** in the other table become one row, of which each cell has the newest value;
+/// [`verify`](TableCopy::verify) finds that.
 ///
-/// **Static columns** may be copied into static or plain ones. A partition that is there for its static columns alone has
-/// its static columns copied, and no row.
+/// **Static columns** may be copied into static or plain ones. Of a partition that is there for its static columns alone
+/// these are copied, and no row is made.
 ///
-/// # A table anew, under its name
+/// # A table anew
 ///
-/// For another type of a column of the key, or another key, with nothing lost and an application that goes on: a
-/// version that creates `users_2` and copies; an application that writes both, released *before* it; one that reads
-/// `users_2`; and last a version that drops `users`. If it has to be called `users` in the end, do that once
-/// more, the other way round: names of tables cannot be changed. [`Backfill::rewrite`] says how to change the type of
-/// a plain column.
+/// Another key, or another type of a column of the key, while an application goes on, takes three releases:
+///
+/// 1. a version that creates `users_2`, and an application that writes both tables;
+/// 2. once nobody writes `users` alone any more: a version that copies and verifies, and an application that reads `users_2`;
+/// 3. once nobody reads `users` any more: a version that drops it, and an application that writes `users_2` alone.
+///
+/// A table cannot get another name. [`Backfill::rewrite`] says how to change the type of a plain column; a user-defined
+/// type can only grow (`ALTER TYPE … ADD`), so another shape of it is another type, and a column of that.
 #[derive(Debug, Clone)]
 #[must_use = "a copy does nothing until `run`"]
 pub struct TableCopy {
@@ -169,8 +174,8 @@ impl TableCopy {
     /// An application may write meanwhile. A row that differs is read again, up to three times; a cell that is newer in
     /// the other table is no difference, but one that was deleted there alone is, and an element of a collection that was
     /// added there alone. Where the counts differ, this table is counted again, and what is between its two counts is
-    /// right. So rows that are inserted into one table alone are found, if they are more than are inserted into both
-    /// meanwhile.
+    /// right. So what one table alone has is found if it is more than is inserted into both meanwhile, and where much is
+    /// both inserted and deleted, counts can differ without a fault. Partitions without rows are not compared.
     ///
     /// # Errors
     /// [`CopyError::Count`], and [`CopyError::Missing`] or [`CopyError::Differs`] behind

@@ -3,7 +3,7 @@
 use super::mapping::{Filled, Mapping};
 use crate::cql::quote;
 use crate::task::backfill::column::Kind;
-use crate::task::backfill::names::quoted;
+use crate::task::backfill::names::{quoted, time_of};
 use crate::task::backfill::table::Table;
 
 /// An `UPDATE`, and what its values are after write time and TTL.
@@ -102,12 +102,9 @@ fn times(mapping: &Mapping) -> Vec<Option<usize>> {
 }
 
 fn reads(mapping: &Mapping, times: &[Option<usize>]) -> String {
-    let mut text = quoted(mapping.reads.iter().map(|column| column.name.as_str()));
-    for (column, _) in mapping.reads.iter().zip(times).filter(|(_, time)| time.is_some()) {
-        let name = quote(&column.name);
-        text += &format!(", WRITETIME({name}), TTL({name})");
-    }
-    text
+    let names = mapping.reads.iter().map(|column| quote(&column.name));
+    let with_time = mapping.reads.iter().zip(times).filter(|(_, time)| time.is_some());
+    names.chain(with_time.map(|(column, _)| time_of(&column.name))).collect::<Vec<_>>().join(", ")
 }
 
 fn insert<'a>(into: &Table, filled: impl Iterator<Item = &'a Filled>) -> String {
@@ -118,11 +115,9 @@ fn insert<'a>(into: &Table, filled: impl Iterator<Item = &'a Filled>) -> String 
 
 fn look_up(into: &Table, mapping: &Mapping) -> String {
     let columns = mapping.keys.iter().take(1).chain(&mapping.cells).chain(&mapping.collections);
-    let mut text = quoted(columns.map(|filled| filled.column.name.as_str()));
-    for cell in &mapping.cells {
-        let name = quote(&cell.column.name);
-        text += &format!(", WRITETIME({name}), TTL({name})");
-    }
+    let names = columns.map(|filled| quote(&filled.column.name));
+    let times = mapping.cells.iter().map(|filled| time_of(&filled.column.name));
+    let text = names.chain(times).collect::<Vec<_>>().join(", ");
     let keys = mapping.keys.iter().map(|key| quote(&key.column.name));
     format!("SELECT {text} FROM {} WHERE {}", into.quoted, equal(keys))
 }

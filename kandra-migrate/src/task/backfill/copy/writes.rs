@@ -64,8 +64,10 @@ fn others(groups: Groups) -> impl Iterator<Item = Write> {
 mod tests {
     use super::*;
 
-    fn time(written_us: i64, expires_s: Option<i64>) -> Option<Time> {
-        Some(Time { written_us, expires_s })
+    const OLD: Option<Time> = Some(Time { written_us: 5, expires_s: None });
+
+    const fn until(written_us: i64, expires_s: i64) -> Time {
+        Time { written_us, expires_s: Some(expires_s) }
     }
 
     fn cell(at: usize, time: Option<Time>) -> NewCell {
@@ -80,36 +82,35 @@ mod tests {
 
     #[test]
     fn cells_of_one_write_are_one_statement() {
-        let writes = of_row(vec![cell(0, time(5, None)), cell(1, time(5, None)), cell(2, None)]);
-        assert_eq!(shape(&writes), [(time(5, None), vec![0, 1, 2], true)]);
+        let writes = of_row(vec![cell(0, OLD), cell(1, OLD), cell(2, None)]);
+        assert_eq!(shape(&writes), [(OLD, vec![0, 1, 2], true)]);
     }
 
     #[test]
     fn the_row_is_there_as_long_as_its_last_cell() {
-        let writes =
-            of_row(vec![cell(0, time(9, Some(100))), cell(1, time(5, None)), cell(2, time(7, Some(50)))]);
+        let writes = of_row(vec![cell(0, Some(until(9, 100))), cell(1, OLD), cell(2, Some(until(7, 50)))]);
         assert_eq!(
             shape(&writes),
             [
-                (time(5, None), vec![1], true),
-                (time(7, Some(50)), vec![2], false),
-                (time(9, Some(100)), vec![0], false)
+                (OLD, vec![1], true),
+                (Some(until(7, 50)), vec![2], false),
+                (Some(until(9, 100)), vec![0], false)
             ]
         );
-        let writes = of_row(vec![cell(0, time(9, Some(50))), cell(1, time(5, Some(100)))]);
-        assert_eq!(shape(&writes)[0], (time(5, Some(100)), vec![1], true));
+        let writes = of_row(vec![cell(0, Some(until(9, 50))), cell(1, Some(until(5, 100)))]);
+        assert_eq!(shape(&writes)[0], (Some(until(5, 100)), vec![1], true));
     }
 
     #[test]
     fn a_row_of_nothing_but_its_key() {
         assert_eq!(shape(&of_row(Vec::new())), [(None, vec![], true)]);
         // A static column says nothing of the row.
-        let statics = NewCell { is_static: true, is_of_row: false, ..cell(0, time(5, Some(100))) };
+        let statics = NewCell { is_static: true, is_of_row: false, ..cell(0, Some(until(5, 100))) };
         assert_eq!(
             shape(&of_row(vec![statics.clone()])),
-            [(None, vec![], true), (time(5, Some(100)), vec![0], false)]
+            [(None, vec![], true), (Some(until(5, 100)), vec![0], false)]
         );
         let others = vec![statics, cell(1, None)];
-        assert_eq!(shape(&of_statics(others)), [(time(5, Some(100)), vec![0], false)]);
+        assert_eq!(shape(&of_statics(others)), [(Some(until(5, 100)), vec![0], false)]);
     }
 }
