@@ -212,7 +212,9 @@ pub use report::{
     PlannedStep, Report, Status, StepStatus,
 };
 pub use runner::{EachReport, RunEach, Runner};
-pub use task::{Backfill, BackfillError, TaskContext, TaskError, TaskResult, TokenRange};
+pub use task::{
+    Backfill, BackfillError, CopyError, TableCopy, TaskContext, TaskError, TaskResult, TokenRange,
+};
 
 /// What the macros expand to; no part of the API.
 #[doc(hidden)]

@@ -53,6 +53,16 @@ impl CqlType {
         self.shape == other.shape
     }
 
+    /// Whether a column of it has a cell for each of its parts.
+    pub(crate) fn is_multi_cell(&self) -> bool {
+        match &self.shape {
+            _ if self.frozen => false,
+            Shape::Named(name) => !NATIVE.contains(&name.as_str()),
+            Shape::Generic(name, _) => ["list", "set", "map"].contains(&name.as_str()),
+            Shape::Vector(..) | Shape::Custom(_) => false,
+        }
+    }
+
     /// Whether the scylla driver (1.9) can read the type from `system_schema`: it fails on classes and on names
     /// in quotes.
     pub(crate) fn is_readable_by_driver(&self) -> bool {

@@ -7,7 +7,7 @@ mod guard;
 mod statement;
 mod term;
 
-pub use backfill::{Backfill, BackfillError, TokenRange};
+pub use backfill::{Backfill, BackfillError, CopyError, TableCopy, TokenRange};
 pub(crate) use context::ContextParts;
 pub use context::TaskContext;
 pub(crate) use error::TaskPanic;

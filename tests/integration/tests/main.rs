@@ -1,6 +1,7 @@
 //! kandra-migrate against real nodes, by topic. One binary, so that it is linked once and the cluster is shared.
 
 mod backfill;
+mod copy;
 mod crash;
 mod deferred;
 mod files;

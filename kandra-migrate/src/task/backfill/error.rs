@@ -34,6 +34,44 @@ pub enum BackfillError {
         /// The table.
         table: String,
     },
+    /// There is no such column.
+    #[error("a rewrite of {table}, which has no column `{column}`")]
+    NoColumn {
+        /// The table.
+        table: String,
+        /// As it was given, folded unless it was in quotes.
+        column: String,
+    },
+    /// The key of a row stays what it is.
+    #[error(
+        "a rewrite of {column}, which is in the primary key of {table}: copy the rows into a table with another key, with \
+         `copy_into`"
+    )]
+    KeyColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// What is written to it twice is there twice.
+    #[error(
+        "a rewrite of {column} of {table}, a list that is not frozen: written again after a crash, it would have its \
+         elements twice. Add a column of a frozen list, or a set"
+    )]
+    List {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// The columns that are read are not of the types that the function takes.
+    #[error("what is read of {table} is of other types than the function takes: {source}")]
+    Types {
+        /// The table.
+        table: String,
+        /// Which.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The tokens of the cluster are not those of Murmur3.
     #[error("a backfill needs the Murmur3Partitioner; this cluster has {partitioner}")]
     Partitioner {

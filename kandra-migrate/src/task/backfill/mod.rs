@@ -1,12 +1,18 @@
 //! A whole table, range by range.
 
+mod catalog;
+mod cells;
+mod column;
+mod copy;
 mod error;
 mod finished;
+mod names;
 mod pace;
 mod place;
 mod position;
 mod queue;
 mod range;
+mod rewrite;
 mod row;
 mod table;
 mod throttle;
@@ -15,15 +21,20 @@ mod work;
 use std::sync::Arc;
 
 use scylla::deserialize::row::DeserializeRow;
+use scylla::serialize::row::SerializeRow;
 use scylla::statement::Consistency;
 
+pub use copy::{CopyError, TableCopy};
 pub use error::BackfillError;
 pub(super) use finished::Finished;
 pub(super) use place::Place;
 pub use range::TokenRange;
 
 use super::{TaskContext, TaskError, TaskResult};
+use cells::RawRow;
 use position::is_name;
+use rewrite::Rewrite;
+use row::Tokened;
 use table::Table;
 use throttle::Throttle;
 use work::{Pauses, RowWork, Work};
@@ -59,7 +70,7 @@ const RANGE_ROWS_DEFAULT: u64 = 1000;
 /// What is inserted into the table while it runs may be seen or not: have the application write the new column before the
 /// migration runs.
 #[derive(Debug, Clone)]
-#[must_use = "a backfill does nothing until `for_each_range` or `for_each_row`"]
+#[must_use = "a backfill does nothing until it is said what it does: `for_each_row`, `rewrite`, `copy_into`"]
 pub struct Backfill {
     cx: TaskContext,
     table: String,
@@ -70,6 +81,7 @@ pub struct Backfill {
     range_rows: u64,
     consistency: Option<Consistency>,
     shows_keys: bool,
+    keeps_place: bool,
 }
 
 impl Backfill {
@@ -84,6 +96,7 @@ impl Backfill {
             range_rows: RANGE_ROWS_DEFAULT,
             consistency: None,
             shows_keys: false,
+            keeps_place: true,
         }
     }
 
@@ -153,7 +166,7 @@ impl Backfill {
     {
         let table = self.begin().await?;
         let cx = self.context();
-        self.work(cx, table, Pauses::AfterRanges).run(work).await
+        self.work(cx, table, Pauses::AfterRanges).run(work).await.map(drop)
     }
 
     /// Calls `work` for each row, with these columns of it.
@@ -175,14 +188,69 @@ impl Backfill {
         Fut: Future<Output = TaskResult> + Send + 'static,
     {
         let table = self.begin().await?;
+        let row = move |cx, Tokened { row, .. }: Tokened<T>| {
+            let work = work(cx, row);
+            async move { work.await.map(|()| 1) }
+        };
+        self.each_row(table, columns, row).await.map(drop)
+    }
+
+    /// Fills columns from others of the same row: calls `work` with what is read, and writes what it returns; `None`
+    /// leaves the row as it is.
+    ///
+    /// ```ignore
+    /// cx.backfill("users")
+    ///     .rewrite("first_name, last_name", "name", async |(name,): (Option<String>,)| {
+    ///         let names = name.as_deref().and_then(|name| name.split_once(' '));
+    ///         Ok(names.map(|(first, last)| (first.to_owned(), last.to_owned())))
+    ///     })
+    ///     .await
+    /// ```
+    ///
+    /// The columns are named as in a statement; `from` is a part of a `SELECT`, so that it can have functions. All of it
+    /// is looked at before the first row is read.
+    ///
+    /// - Values have the write time of the version's claim: what the application has written since then stays, and a
+    ///   row that it has deleted does not come back. What it wrote *before* it is overwritten; so where an application
+    ///   fills the column already, read the column too, and return `None` where it has a value.
+    /// - A row whose cells expire gets values that expire with the last of them, so that nothing is left of it. For
+    ///   that, the TTLs of all its columns are read, but for those of collections that are not frozen.
+    /// - A row that is there for its static columns alone is left as it is, unless it is static columns that are filled.
+    ///
+    /// # A column of another type
+    ///
+    /// The type of a column cannot be altered, so there is a new one, under another name, in three releases:
+    ///
+    /// 1. a version that adds it (`ALTER TABLE … ADD`), and an application that writes both columns;
+    /// 2. once nobody writes the old one alone any more: a version with this rewrite of the new one from the old one, and an
+    ///    application that reads the new one;
+    /// 3. once nobody reads the old one any more: a version that drops it.
+    ///
+    /// A column of the key is in its table for good: [copy](Backfill::copy_into) the rows into another one.
+    ///
+    /// # Errors
+    /// See [`BackfillError`]; a column that is missing, in the primary key, or a list that is not frozen is one.
+    pub async fn rewrite<T, V, F, Fut>(self, columns: &str, from: &str, work: F) -> TaskResult
+    where
+        T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
+        V: SerializeRow + Send + 'static,
+        F: Fn(T) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Option<V>, TaskError>> + Send + 'static,
+    {
+        let table = self.begin().await?;
         let cx = self.context();
-        let select = table.select(columns);
-        let select_keys = self.shows_keys.then(|| table.select_keys());
-        let name = table.name.clone();
-        let ranges = self.work(cx, table, Pauses::AfterRows);
-        let rows = RowWork { table: name, select, select_keys, throttle: ranges.throttle(), function: work };
-        let rows = Arc::new(rows);
-        ranges.run(move |cx, range| Arc::clone(&rows).range(cx, range)).await
+        let rewrite = Arc::new(Rewrite::prepare::<T>(&cx, &table, columns, from, work).await?);
+        let reads = rewrite.reads().to_owned();
+        let row = move |cx, Tokened { row, .. }: Tokened<RawRow>| {
+            let work = Arc::clone(&rewrite).row::<T, V, Fut>(cx, row);
+            async move { work.await.map(|()| 1) }
+        };
+        self.each_row(table, &reads, row).await.map(drop)
+    }
+
+    /// Copies all rows into another table of the keyspace, which may have another primary key: see [`TableCopy`].
+    pub fn copy_into(self, table: &str) -> TableCopy {
+        TableCopy::new(self, table)
     }
 }
 
@@ -200,6 +268,33 @@ impl Backfill {
         Table::read(&self.cx, &self.table).await
     }
 
+    /// Calls `work` for each row, with its token and these columns; it yields how many rows that were, as `work` counts them.
+    async fn each_row<T, F, Fut>(self, table: Table, columns: &str, work: F) -> Result<u64, TaskError>
+    where
+        T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
+        F: Fn(TaskContext, Tokened<T>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<u64, TaskError>> + Send + 'static,
+    {
+        let cx = self.context();
+        let select = table.select(columns);
+        let select_keys = self.shows_keys.then(|| table.select_keys());
+        let name = table.name.clone();
+        let ranges = self.work(cx, table, Pauses::AfterRows);
+        let rows = RowWork { table: name, select, select_keys, throttle: ranges.throttle(), function: work };
+        let rows = Arc::new(rows);
+        ranges.run(move |cx, range| Arc::clone(&rows).range(cx, range)).await
+    }
+
+    fn named_if_not(mut self, name: &str) -> Self {
+        self.name.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    fn without_place(mut self) -> Self {
+        self.keeps_place = false;
+        self
+    }
+
     fn context(&self) -> TaskContext {
         self.cx.with(self.consistency, Some(self.page_rows))
     }
@@ -208,7 +303,7 @@ impl Backfill {
         let nodes = cx.parts().database.nodes().len().max(1);
         let workers = self.workers.unwrap_or((nodes * WORKERS_A_NODE).min(WORKERS_DEFAULT_MAX));
         Work {
-            name: self.name.clone().unwrap_or_else(|| table.name.clone()),
+            name: self.keeps_place.then(|| self.name.clone().unwrap_or_else(|| table.name.clone())),
             parts: table.parts(self.range_rows, workers),
             throttle: Arc::new(Throttle::new(cx.clone(), workers, self.rows_per_second)),
             cx,

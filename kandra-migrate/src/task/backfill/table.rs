@@ -1,12 +1,10 @@
 //! What a backfill has to know of its table.
 
-use scylla::errors::ExecutionError;
-use scylla::statement::Consistency;
-
+use super::catalog::{Catalog, Size};
+use super::column::{Column, Kind};
 use super::error::BackfillError;
-use crate::cql::{fold, literal, quote};
-use crate::driver::{Grid, Record, pin};
-use crate::task::context::ContextParts;
+use super::names::{identifier, quoted};
+use crate::cql::quote;
 use crate::task::{TaskContext, TaskError};
 
 /// Bytes a range is to have at most, where the servers know how much there is.
@@ -17,7 +15,7 @@ const PARTS_UNKNOWN: u64 = 1024;
 const PARTS_MAX: u64 = 65_536;
 const PARTS_A_WORKER_MIN: u64 = 8;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Table {
     /// Without quotes.
     pub(super) name: String,
@@ -25,16 +23,13 @@ pub(super) struct Table {
     pub(super) quoted: String,
     /// The columns of the partition key, as a statement has them.
     pub(super) keys: String,
+    /// The partition key, then what orders its rows, then the others by name.
+    pub(super) columns: Vec<Column>,
+    /// Of cells whose write says nothing of it; zero for none.
+    pub(super) default_ttl_s: i64,
     /// The tokens at which the nodes' ranges end.
     pub(super) ring: Vec<i64>,
     size: Size,
-}
-
-/// What the servers estimate.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Size {
-    partitions: u64,
-    bytes: u64,
 }
 
 impl Table {
@@ -42,8 +37,7 @@ impl Table {
         let name = identifier(given);
         let catalog = Catalog { parts: cx.parts(), name: &name };
         catalog.check_partitioner().await?;
-        let grid = catalog.of_table("column_name, kind, position, type", "system_schema.columns").await?;
-        let columns: Vec<_> = grid.rows().filter_map(Column::of).collect();
+        let columns = catalog.columns().await?;
         if columns.is_empty() {
             let keyspace = cx.keyspace().to_owned();
             return Err(BackfillError::NoTable { keyspace, table: given.to_owned() }.into());
@@ -54,9 +48,8 @@ impl Table {
         if columns.iter().any(|column| column.cql_type == "counter") {
             return Err(BackfillError::Counters { table: name }.into());
         }
-        let mut keys: Vec<_> = columns.iter().filter(|column| column.is_key).collect();
-        keys.sort_by_key(|column| column.position);
-        let keys = keys.iter().map(|column| quote(&column.name)).collect::<Vec<_>>().join(", ");
+        let keys = columns.iter().filter(|column| column.kind == Kind::Partition);
+        let keys = quoted(keys.map(|column| column.name.as_str()));
         let quoted = format!("{}.{}", quote(cx.keyspace()), quote(&name));
         let ring = cx
             .session()
@@ -66,8 +59,24 @@ impl Table {
             .iter()
             .map(|(token, _)| token.value())
             .collect();
+        let default_ttl_s = catalog.default_ttl_s().await?;
         let size = catalog.size().await;
-        Ok(Self { name, quoted, keys, ring, size })
+        Ok(Self { name, quoted, keys, columns, default_ttl_s, ring, size })
+    }
+
+    /// One that no server knows, in the keyspace `s`.
+    #[cfg(test)]
+    pub(super) fn of_columns(name: &str, columns: Vec<Column>) -> Self {
+        let keys = columns.iter().filter(|column| column.kind == Kind::Partition);
+        Self {
+            name: name.to_owned(),
+            quoted: format!("\"s\".{}", quote(name)),
+            keys: quoted(keys.map(|column| column.name.as_str())),
+            columns,
+            default_ttl_s: 0,
+            ring: Vec::new(),
+            size: Size::default(),
+        }
     }
 
     /// Into how many ranges the whole ring is cut.
@@ -95,104 +104,14 @@ impl Table {
     }
 }
 
-/// What a name in a statement stands for.
-fn identifier(given: &str) -> String {
-    let quoted = given.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    quoted.map_or_else(|| fold(given.trim()), |name| name.replace("\"\"", "\""))
-}
-
-struct Column {
-    name: String,
-    cql_type: String,
-    is_key: bool,
-    position: i64,
-}
-
-impl Column {
-    fn of(row: Record<'_>) -> Option<Self> {
-        Some(Self {
-            name: row.text("column_name")?.to_owned(),
-            cql_type: row.text("type")?.to_owned(),
-            is_key: row.text("kind") == Some("partition_key"),
-            position: row.int("position").unwrap_or_default(),
-        })
-    }
-}
-
-/// The servers' own tables, asked about one table.
-struct Catalog<'a> {
-    parts: &'a ContextParts,
-    name: &'a str,
-}
-
-impl Catalog<'_> {
-    async fn check_partitioner(&self) -> Result<(), TaskError> {
-        let grid = self.ask("SELECT partitioner FROM system.local".to_owned()).await?;
-        let partitioner =
-            grid.first().and_then(|row| row.text("partitioner").map(str::to_owned)).unwrap_or_default();
-        if partitioner.ends_with("Murmur3Partitioner") {
-            return Ok(());
-        }
-        Err(BackfillError::Partitioner { partitioner }.into())
-    }
-
-    /// The table of which this is a view.
-    async fn base_table(&self) -> Result<Option<String>, TaskError> {
-        let (keyspace, view) = (literal(&self.parts.keyspace), literal(self.name));
-        let text = format!(
-            "SELECT base_table_name FROM system_schema.views WHERE keyspace_name = {keyspace} AND view_name = {view}"
-        );
-        Ok(self.ask(text).await?.first().and_then(|row| row.text("base_table_name").map(str::to_owned)))
-    }
-
-    async fn of_table(&self, columns: &str, table: &str) -> Result<Grid, TaskError> {
-        self.ask(self.select(columns, table)).await
-    }
-
-    fn select(&self, columns: &str, table: &str) -> String {
-        let (keyspace, name) = (literal(&self.parts.keyspace), literal(self.name));
-        format!("SELECT {columns} FROM {table} WHERE keyspace_name = {keyspace} AND table_name = {name}")
-    }
-
-    async fn ask(&self, text: String) -> Result<Grid, TaskError> {
-        let statement = self.parts.database.statement(text, Consistency::One, self.parts.statement_timeout);
-        Ok(Grid::from_result(self.parts.database.send(statement).await?)?)
-    }
-
-    /// The sum over all nodes, each of which knows of the ranges that it has first. Zero where nobody knows.
-    async fn size(&self) -> Size {
-        let mut sum = Size::default();
-        for node in self.parts.database.nodes() {
-            let text = self.select("mean_partition_size, partitions_count", "system.size_estimates");
-            let mut statement =
-                self.parts.database.statement(text, Consistency::One, self.parts.statement_timeout);
-            pin(&mut statement, &node);
-            let answer: Result<_, ExecutionError> = self.parts.database.send(statement).await;
-            let Some(grid) = answer.ok().and_then(|result| Grid::from_result(result).ok()) else { continue };
-            for row in grid.rows() {
-                let number =
-                    |name| row.int(name).and_then(|number| u64::try_from(number).ok()).unwrap_or_default();
-                let (partitions, mean) = (number("partitions_count"), number("mean_partition_size"));
-                sum.partitions = sum.partitions.saturating_add(partitions);
-                sum.bytes = sum.bytes.saturating_add(partitions.saturating_mul(mean));
-            }
-        }
-        sum
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::backfill::column::column;
 
     fn table(partitions: u64, bytes: u64) -> Table {
-        Table {
-            name: "t".to_owned(),
-            quoted: "\"s\".\"t\"".to_owned(),
-            keys: "\"a\", \"b\"".to_owned(),
-            ring: Vec::new(),
-            size: Size { partitions, bytes },
-        }
+        let keys = ["a", "b"].map(|name| column(name, "int", Kind::Partition));
+        Table { size: Size { partitions, bytes }, ..Table::of_columns("t", keys.to_vec()) }
     }
 
     #[test]
@@ -210,11 +129,5 @@ mod tests {
             table(0, 0).select("c"),
             r#"SELECT token("a", "b"), c FROM "s"."t" WHERE token("a", "b") > ? AND token("a", "b") <= ?"#
         );
-    }
-
-    #[test]
-    fn names_are_folded_unless_they_are_quoted() {
-        assert_eq!(identifier("Users"), "users");
-        assert_eq!(identifier("\"Users\""), "Users");
     }
 }

@@ -8,6 +8,7 @@ use scylla::value::Row;
 use tokio::task::{JoinError, JoinSet};
 
 use super::error::BackfillError;
+use super::finished::Finished;
 use super::queue::Queue;
 use super::range::TokenRange;
 use super::row::Tokened;
@@ -38,8 +39,8 @@ pub(super) enum Pauses {
 pub(super) struct Work {
     pub(super) cx: TaskContext,
     pub(super) table: Table,
-    /// In the checkpoint.
-    pub(super) name: String,
+    /// In the checkpoint; what has none begins anew when the task is resumed.
+    pub(super) name: Option<String>,
     /// Of the whole ring.
     pub(super) parts: u64,
     pub(super) workers: usize,
@@ -55,14 +56,13 @@ impl Work {
         Arc::clone(&self.throttle)
     }
 
-    pub(super) async fn run<F, Fut>(self, function: F) -> TaskResult
+    /// Works on all ranges that are not done, and yields how many rows that were.
+    pub(super) async fn run<F, Fut>(self, function: F) -> Result<u64, TaskError>
     where
         F: Fn(TaskContext, TokenRange) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<u64, TaskError>> + Send + 'static,
     {
-        let finished = self.cx.begin_backfill(&self.name).await?;
-        let cut = |rest: TokenRange| rest.cut(&self.table.ring, self.parts);
-        let ranges: Vec<_> = finished.rest().into_iter().flat_map(cut).collect();
+        let ranges = self.ranges().await?;
         let mut queue = Queue::new(&ranges, self.workers.min(QUEUE_ROWS_MAX));
         let mut tally = Tally::new(&self, ranges.len());
         let worker = Arc::new(Worker {
@@ -89,13 +89,29 @@ impl Work {
             unsaved.extend(done.iter().map(|(range, _)| *range));
             // Nothing is lost by reading again what is empty.
             if rows > 0 {
-                self.cx.save_backfill(&self.name, &std::mem::take(&mut unsaved)).await?;
+                self.save(std::mem::take(&mut unsaved)).await?;
             }
             tally.add(done.len(), rows);
         }
-        self.cx.save_backfill(&self.name, &unsaved).await?;
+        self.save(unsaved).await?;
         tally.tell();
-        Ok(())
+        Ok(tally.rows)
+    }
+
+    /// Those that are not done.
+    async fn ranges(&self) -> Result<Vec<TokenRange>, TaskError> {
+        let finished = match &self.name {
+            Some(name) => self.cx.begin_backfill(name).await?,
+            None => Finished::default(),
+        };
+        Ok(finished.rest().into_iter().flat_map(|rest| rest.cut(&self.table.ring, self.parts)).collect())
+    }
+
+    async fn save(&self, ranges: Vec<TokenRange>) -> TaskResult {
+        match &self.name {
+            Some(name) => self.cx.save_backfill(name, &ranges).await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -149,7 +165,7 @@ where
     }
 }
 
-/// The work on each row of a range.
+/// The work on each row of a range; it says how many it counts for.
 #[derive(Debug)]
 pub(super) struct RowWork<F> {
     pub(super) table: String,
@@ -167,18 +183,19 @@ impl<F> RowWork<F> {
     ) -> Result<u64, TaskError>
     where
         T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
-        F: Fn(TaskContext, T) -> Fut,
-        Fut: Future<Output = TaskResult>,
+        F: Fn(TaskContext, Tokened<T>) -> Fut,
+        Fut: Future<Output = Result<u64, TaskError>>,
     {
         let mut count = 0;
         let mut pages = cx.pages(&self.select, range.bounds()).await?;
         while let Some(rows) = pages.next::<Tokened<T>>().await? {
-            for Tokened { token, row } in rows {
-                if let Err(error) = (self.function)(cx.clone(), row).await {
-                    return Err(self.failed(&cx, token, error).await);
+            for row in rows {
+                let token = row.token;
+                match (self.function)(cx.clone(), row).await {
+                    Ok(rows) => count += rows,
+                    Err(error) => return Err(self.failed(&cx, token, error).await),
                 }
                 self.throttle.spend(1).await;
-                count += 1;
             }
         }
         Ok(count)

@@ -1,12 +1,14 @@
 //! The migrations of an application with a backfill that takes its time.
 
-use kandra_migrate::migration;
+use kandra_migrate::{Registry, migration};
 
-kandra_migrate::registry!(pub(crate) static BACKFILL);
+pub(crate) fn registry() -> Registry {
+    Registry::of([&add_first_name::MIGRATION, &fill_first_name::MIGRATION])
+}
 
 /// Nothing but the column: the table is the test's.
 #[migration(version = 1)]
-pub(crate) mod add_first_name {
+mod add_first_name {
     use kandra_migrate::prelude::*;
     fn up() -> impl IntoPlan {
         cql("ALTER TABLE ${keyspace}.people ADD first_name text")
@@ -15,7 +17,7 @@ pub(crate) mod add_first_name {
 
 /// Its values, from another column.
 #[migration(version = 2)]
-pub(crate) mod fill_first_name {
+mod fill_first_name {
     use kandra_migrate::prelude::*;
     fn up() -> impl IntoPlan {
         code("fill", fill).idempotent()
