@@ -244,15 +244,10 @@ fn compared(drift: &Drift, painter: Painter) -> String {
 }
 
 fn waited(report: &Report, painter: Painter) -> String {
-    match report.outcome {
-        Outcome::Pending => {
-            format!("still pending after {}: {}\n", human(report.waited), names(&report.pending))
-        }
-        _ => {
-            let current = painter.paint(Paint::Good, "current");
-            format!("{current}: everything is applied{}\n", deferred(report))
-        }
+    if report.outcome == Outcome::Pending {
+        return format!("still pending after {}: {}\n", human(report.waited), names(&report.pending));
     }
+    format!("{}: everything is applied{}\n", painter.paint(Paint::Good, "current"), deferred(report))
 }
 
 fn names(migrations: &[MigrationReport]) -> String {

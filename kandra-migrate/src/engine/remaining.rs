@@ -6,7 +6,7 @@ use super::catalog::{Catalog, Entry};
 use super::reader::Reader;
 use crate::clock::Clock;
 use crate::error::Problem;
-use crate::ledger::{FAILED, Ledger, StepState, VersionState};
+use crate::ledger::{FAILED, Head, Ledger, StepState, VersionState};
 use crate::report::{MigrationReport, Report};
 use crate::store::{ReadLevel, Slice, Store};
 
@@ -42,10 +42,8 @@ pub(crate) async fn trouble_of_deferred<S: Store, C: Clock>(
         let is_paused = row.state == VersionState::Paused;
         return Ok(told("is paused", row.error.clone()).filter(|_| is_paused));
     }
-    let failed = |head: &&crate::ledger::Head| {
-        is_in_trouble(version, head.active_version, head.active_state.as_deref())
-    };
-    if ledger.head().filter(failed).is_none() {
+    let failed = |head: &Head| is_in_trouble(version, head.active_version, head.active_state.as_deref());
+    if !ledger.head().is_some_and(failed) {
         return Ok(None);
     }
     let journal = reader.ledger(Slice::StepsFrom(version), ReadLevel::Quorum).await?;

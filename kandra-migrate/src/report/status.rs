@@ -82,10 +82,12 @@ impl Status {
     pub(crate) fn of(ledger: &Ledger, known: impl Iterator<Item = &'static Migration>) -> Self {
         let mut versions: BTreeMap<_, _> = ledger.versions().map(|row| (row.version, None)).collect();
         versions.extend(known.map(|migration| (migration.version().get(), Some(migration))));
-        let is_first_deferred = |(version, migration): &(&i64, &Option<&'static Migration>)| {
-            migration.is_some_and(Migration::is_after_start) && !ledger.is_completed(**version)
+        let waits = |version: i64, migration: Option<&Migration>| {
+            migration.is_some_and(Migration::is_after_start) && !ledger.is_completed(version)
         };
-        let first_deferred = versions.iter().find(is_first_deferred).map(|(version, _)| *version);
+        let mut in_order = versions.iter().map(|(version, migration)| (*version, *migration));
+        let first_deferred = in_order.find(|(version, migration)| waits(*version, *migration));
+        let first_deferred = first_deferred.map(|(version, _)| version);
         let head = ledger.head();
         Self {
             holder: head.filter(|head| head.owner.is_some()).and_then(|head| head.owner_info.clone()),

@@ -166,7 +166,7 @@ impl Catalogue {
                 accept: &[],
                 reaches_outside: None,
                 out_of_order: false,
-                after_start: plan % PLANS_PER_DEFERRED == 0,
+                after_start: plan.is_multiple_of(PLANS_PER_DEFERRED),
                 file: "m.rs",
                 line: 1,
                 module_path: "simulation::m",
