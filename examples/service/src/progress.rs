@@ -18,7 +18,7 @@ pub(crate) enum Deferred {
         holder: String,
     },
     /// This instance is at it.
-    Running(Step),
+    Running(Place),
     Done,
     /// The service has stopped before its end. The next instance goes on.
     Stopped,
@@ -30,7 +30,7 @@ pub(crate) enum Deferred {
 
 /// A step of a migration, and how far its task is, if that says so: a backfill counts rows.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Step {
+pub(crate) struct Place {
     version: i64,
     name: String,
     step: i64,
@@ -59,12 +59,12 @@ impl Board {
         match progress {
             Progress::Waiting { holder } => self.set(Deferred::Waiting { holder }),
             Progress::Begun { version, name, step, steps, task } => {
-                let begun = Step { version, name, step, steps, task, ..Step::default() };
+                let begun = Place { version, name, step, steps, task, ..Place::default() };
                 self.set(Deferred::Running(begun));
             }
             Progress::Far { done, total, per_second, .. } => self.0.send_modify(|deferred| {
-                if let Deferred::Running(step) = deferred {
-                    (step.done, step.total, step.per_second) = (done, total, per_second);
+                if let Deferred::Running(place) = deferred {
+                    (place.done, place.total, place.per_second) = (done, total, per_second);
                 }
             }),
             _ => {}

@@ -37,8 +37,8 @@ async fn a_fleet_starts_while_an_instance_is_at_what_is_deferred_and_another_one
     assert!(error.is_held(), "{error}");
     let status = keyspace.runner(&registry).status().await.unwrap();
     assert!(status.holder.is_some(), "it goes on all the while");
-    let states: Vec<_> = status.migrations.iter().map(|one| (one.state, one.deferred)).collect();
-    assert_eq!(states, [("COMPLETED", false), ("RUNNING", true), ("QUEUED", true)]);
+    let found: Vec<_> = status.migrations.iter().map(|one| (one.state, one.deferred)).collect();
+    assert_eq!(found, [("COMPLETED", false), ("RUNNING", true), ("QUEUED", true)]);
 
     working.kill();
     let report = keyspace.runner(&registry).wait(Wait::Fail).run().await.unwrap();
