@@ -270,9 +270,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
     async fn send(&self, transaction: &Transaction) -> Result<Sent, Halt> {
         let answer = match self.env.store.apply(transaction).await {
             Ok(answer) => answer,
-            Err(error @ (StoreError::Unknown(_) | StoreError::Passing(_))) => {
-                return Ok(Sent::Unknown(error));
-            }
+            Err(error) if is_passing(&error) => return Ok(Sent::Unknown(error)),
             Err(error) => return Err(Halt::Failed(Problem::of_store(error))),
         };
         match answer {
@@ -321,7 +319,7 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
         loop {
             match self.env.store.read(slice, ReadLevel::Serial).await {
                 Ok(rows) => return Ok(rows),
-                Err(error @ (StoreError::Unknown(_) | StoreError::Passing(_))) => {
+                Err(error) if is_passing(&error) => {
                     let pause = backoff.pause(self.env.dice);
                     if self.env.clock.now() + pause >= give_up {
                         tracing::warn!(%error, "the ledger could not be read before the lease's deadline");
@@ -342,6 +340,11 @@ impl<'a, S: Store, C: Clock> Lease<'a, S, C> {
 pub(crate) fn before_step(transitions: &[Transition]) -> &[Transition] {
     let begin = transitions.iter().position(Transition::begins_step);
     &transitions[..begin.unwrap_or(transitions.len())]
+}
+
+/// The table is there, since it was read before: a node to which it is unknown has yet to hear of its creation.
+fn is_passing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unknown(_) | StoreError::Passing(_) | StoreError::Invalid(_))
 }
 
 enum Sent {
