@@ -49,6 +49,8 @@ mod fill_by_range {
     async fn fill(cx: TaskContext) -> TaskResult {
         cx.backfill("people")
             .concurrency(4)
+            // A checkpoint after each range.
+            .range_rows(1)
             .for_each_range(async |cx, range| {
                 let select = "SELECT country, id, n, name FROM ${keyspace}.people \
                           WHERE token(country, id) > ? AND token(country, id) <= ?";
