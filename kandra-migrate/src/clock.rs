@@ -26,7 +26,33 @@ pub trait Clock: Send + Sync {
 pub struct SystemClock {
     start: Instant,
     boot: Option<Uptime>,
-    suspended: Mutex<Duration>,
+    suspended: Mutex<Suspended>,
+}
+
+/// How long the machine was suspended, as far as is known.
+#[derive(Debug, Default)]
+struct Suspended {
+    total: Duration,
+    looked: Option<Look>,
+}
+
+/// When `/proc/uptime` was read: by a clock that stands still while the machine is suspended, and by one that does not.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    own: Instant,
+    wall: SystemTime,
+}
+
+/// A read of `/proc/uptime` takes microseconds, and a backfill asks for the time before each of its statements.
+const LOOK_MS_MAX: Duration = Duration::from_millis(10);
+
+impl Look {
+    /// Whether the machine was not suspended since: a suspend moves the wall clock, by as much as `/proc/uptime`.
+    fn still_holds(self, now: Self) -> bool {
+        let own = now.own.saturating_duration_since(self.own);
+        let parted = now.wall.duration_since(self.wall).map(|wall| wall.abs_diff(own));
+        own < LOOK_MS_MAX && parted.is_ok_and(|parted| parted < SUSPEND_MS_MIN)
+    }
 }
 
 /// Differences below this are the coarseness of `/proc/uptime`, not a suspend.
@@ -36,7 +62,7 @@ impl SystemClock {
     /// A clock that starts now.
     #[must_use]
     pub fn new() -> Self {
-        Self { start: Instant::now(), boot: Uptime::open(), suspended: Mutex::new(Duration::ZERO) }
+        Self { start: Instant::now(), boot: Uptime::open(), suspended: Mutex::default() }
     }
 }
 
@@ -46,7 +72,7 @@ impl Default for SystemClock {
     }
 }
 
-/// `/proc/uptime`, kept open: it is read before each statement.
+/// `/proc/uptime`, kept open: it is read again and again.
 #[derive(Debug)]
 struct Uptime {
     file: File,
@@ -83,14 +109,18 @@ fn read_uptime(_: &File) -> Option<Duration> {
 
 impl Clock for SystemClock {
     fn now(&self) -> Duration {
-        let elapsed = self.start.elapsed();
-        let booted = self.boot.as_ref().and_then(Uptime::elapsed).unwrap_or(elapsed);
-        let gained = booted.saturating_sub(elapsed);
+        let now = Look { own: Instant::now(), wall: SystemTime::now() };
+        let elapsed = now.own.saturating_duration_since(self.start);
+        let Some(boot) = &self.boot else { return elapsed };
         let mut suspended = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
-        if gained > *suspended + SUSPEND_MS_MIN {
-            *suspended = gained;
+        if !suspended.looked.is_some_and(|look| look.still_holds(now)) {
+            let gained = boot.elapsed().unwrap_or_default().saturating_sub(elapsed);
+            if gained > suspended.total + SUSPEND_MS_MIN {
+                suspended.total = gained;
+            }
+            suspended.looked = Some(now);
         }
-        elapsed + *suspended
+        elapsed + suspended.total
     }
 
     fn wall_ms(&self) -> i64 {
@@ -165,6 +195,30 @@ fn split_mix(state: &mut u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_uptime_is_read_again_after_a_while_and_after_a_suspend() {
+        const MS: Duration = Duration::from_millis(1);
+        let look = Look { own: Instant::now(), wall: SystemTime::now() };
+        let later = |own: u32, wall: u32| Look { own: look.own + MS * own, wall: look.wall + MS * wall };
+        assert!(look.still_holds(later(0, 0)) && look.still_holds(later(9, 9)));
+        assert!(!look.still_holds(later(10, 10)), "it is old");
+        assert!(!look.still_holds(later(1, 3_600_000)), "the machine was suspended for an hour");
+        assert!(!look.still_holds(later(1, 101)));
+        let set_back = Look { own: look.own, wall: look.wall - MS };
+        assert!(!look.still_holds(set_back), "nothing can be told from a wall clock that was set back");
+    }
+
+    #[test]
+    fn it_never_goes_back() {
+        let clock = SystemClock::new();
+        let mut last = clock.now();
+        for _ in 0..10_000 {
+            let now = clock.now();
+            assert!(now >= last);
+            last = now;
+        }
+    }
 
     /// How far the first of so many is ahead of the second, on average, in thousandths of the longest pause.
     fn lead(of: usize) -> u128 {

@@ -1,9 +1,9 @@
 //! The lease as a task sees it: whether it may still send, and how it tells the run of its progress.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::Term;
 use crate::clock::Clock;
@@ -22,7 +22,9 @@ pub struct Guard {
     /// Nothing is sent that may end outside of it; over from the start while the lease is in doubt.
     term: watch::Sender<Term>,
     /// How many statements of the task are under way.
-    under_way: watch::Sender<usize>,
+    under_way: AtomicUsize,
+    /// None is.
+    is_quiet: Notify,
     /// The run no longer waits for the task.
     over: AtomicBool,
     unknown: AtomicBool,
@@ -60,10 +62,10 @@ impl Permit<'_> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.guard.under_way.send_modify(|count| *count -= 1);
         if !self.ended {
             self.guard.unknown.store(true, SeqCst);
         }
+        self.guard.leave();
     }
 }
 
@@ -74,7 +76,8 @@ impl Guard {
         let (checkpoints, receiver) = mpsc::channel(1);
         let guard = Self {
             term: watch::Sender::new(Term::default()),
-            under_way: watch::Sender::new(0),
+            under_way: AtomicUsize::new(0),
+            is_quiet: Notify::new(),
             over: AtomicBool::new(false),
             unknown: AtomicBool::new(false),
             signs_of_life: AtomicU64::new(0),
@@ -103,22 +106,41 @@ impl Guard {
     /// Waits until a statement that takes at most `timeout` ends within the lease. The run's heartbeat begins a new
     /// term; a run that loses the lease drops the task that waits here.
     pub async fn admit(&self, clock: &impl Clock, timeout: Duration) -> Result<Permit<'_>, RunEnded> {
-        let mut term = self.term.subscribe();
         let fits = |term: &Term| {
             self.over.load(SeqCst) || term.covers(clock, timeout) || is_broken(Mutant::NoDeadline)
         };
-        term.wait_for(fits).await.map_err(|_| RunEnded)?;
-        if self.over.load(SeqCst) {
-            return Err(RunEnded);
+        loop {
+            // Before the look at the term: whoever closes it and then waits for quiet has either closed it for this one, or
+            // waits for it.
+            self.under_way.fetch_add(1, SeqCst);
+            let is_let_through = fits(&self.term.borrow());
+            if is_let_through && !self.over.load(SeqCst) {
+                return Ok(Permit { guard: self, ended: false });
+            }
+            self.leave();
+            if is_let_through {
+                return Err(RunEnded);
+            }
+            self.term.subscribe().wait_for(fits).await.map_err(|_| RunEnded)?;
         }
-        self.under_way.send_modify(|count| *count += 1);
-        Ok(Permit { guard: self, ended: false })
+    }
+
+    fn leave(&self) {
+        if self.under_way.fetch_sub(1, SeqCst) == 1 {
+            self.is_quiet.notify_waiters();
+        }
     }
 
     /// Ends once no statement is under way.
     pub(crate) async fn quiet(&self) {
-        // The sender is this guard's own: it outlives the wait.
-        let _ = self.under_way.subscribe().wait_for(|count| *count == 0).await;
+        loop {
+            // Before the count is looked at: a notice that comes after that is not missed.
+            let is_quiet = self.is_quiet.notified();
+            if self.under_way.load(SeqCst) == 0 {
+                return;
+            }
+            is_quiet.await;
+        }
     }
 
     /// Whether a statement of the task has an unknown outcome: it may still land.

@@ -34,13 +34,14 @@ impl Term {
 
     /// Whether something that takes at most `timeout` ends within it.
     pub(crate) fn covers(&self, clock: &impl Clock, timeout: Duration) -> bool {
-        clock.now() + timeout <= self.deadline && !self.clocks_have_parted(clock)
+        let now = clock.now();
+        now + timeout <= self.deadline && !self.clocks_have_parted(now, clock.wall_ms())
     }
 
     /// A jump of the wall clock counts as a lapse: it may be the machine that stood still.
-    fn clocks_have_parted(&self, clock: &impl Clock) -> bool {
+    fn clocks_have_parted(&self, now: Duration, now_wall_ms: i64) -> bool {
         let Some((wall_ms, at)) = self.renewed else { return false };
-        let own_ms = i64::try_from(clock.now().saturating_sub(at).as_millis()).unwrap_or(i64::MAX);
-        (clock.wall_ms() - wall_ms).abs_diff(own_ms) > PARTED_MS_MIN
+        let own_ms = i64::try_from(now.saturating_sub(at).as_millis()).unwrap_or(i64::MAX);
+        (now_wall_ms - wall_ms).abs_diff(own_ms) > PARTED_MS_MIN
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use kandra_migrate::__private::Source;
 use kandra_migrate::{Migration, Plan, Registry, Task, cql};
 
-use crate::holder;
+use crate::{backfill, holder, tenants};
 
 /// The most tables that a measurement creates.
 pub(crate) const TABLES_MAX: usize = 50;
@@ -70,6 +70,24 @@ pub(crate) fn versions(count: usize) -> Registry {
 /// One version of ten tables, or of fifty.
 pub(crate) fn one_version(quick: bool) -> Registry {
     Registry::of([if quick { &*TEN_TABLES } else { &*FIFTY_TABLES }])
+}
+
+static BACKFILLS: LazyLock<Vec<Migration>> = LazyLock::new(|| of("backfill", backfill::PLANS));
+
+static OF_TENANTS: LazyLock<Vec<Migration>> = LazyLock::new(|| of("of_tenant", tenants::PLANS));
+
+fn of(name: &'static str, plans: &[fn() -> Plan]) -> Vec<Migration> {
+    plans.iter().zip(1..).map(|(plan, version)| migration(version, name, *plan)).collect()
+}
+
+/// One version for each pass of a backfill.
+pub(crate) fn backfills() -> Registry {
+    Registry::of(&*BACKFILLS)
+}
+
+/// What tenants have.
+pub(crate) fn of_tenants() -> Registry {
+    Registry::of(&*OF_TENANTS)
 }
 
 /// One version that a [`holder`] never finishes.

@@ -60,7 +60,7 @@ impl Figure {
         let Self { name, goal, min, max, n, .. } = self;
         let note = self.note.as_deref().unwrap_or_default();
         format!(
-            "{name:<16} {median:>8.2} {unit} {goal:>7.2} {verdict:<6} {min:>8.2} {max:>8.2} {n:>4}  {note}"
+            "{name:<18} {median:>8.2} {unit} {goal:>7.2} {verdict:<6} {min:>8.2} {max:>8.2} {n:>4}  {note}"
         )
     }
 }
@@ -72,7 +72,7 @@ fn rounded(value: f64) -> f64 {
 
 /// The figures as people read them.
 pub(crate) fn table(figures: &[Figure]) -> String {
-    let mut table = "figure             median      goal             min      max    n  note\n".to_owned();
+    let mut table = "figure               median      goal             min      max    n  note\n".to_owned();
     for figure in figures {
         writeln!(table, "{}", figure.line().trim_end()).expect("a string takes everything");
     }

@@ -1,21 +1,24 @@
 //! What kandra-migrate costs, as ratios to the bare driver in the same run, and how long a change of holder takes.
 //!
 //! ```text
-//! cargo bench -p bench                        # about 15 minutes: a table, and target/bench/results.json
+//! cargo bench -p bench                        # a table, and target/bench/results.json
 //! cargo bench -p bench -- --quick             # a smoke run of 2 minutes; its figures mean little
 //! cargo bench -p bench -- noop handover       # only these
 //! ```
 //!
-//! Three Cassandra nodes of its own are started for it; `KANDRA_TEST_HOSTS` names another database. Measurements that
-//! are compared alternate, so that a machine that slows down slows both; the figure is the median of the ratios.
+//! Cassandra nodes of its own are started for it, three and then one; `KANDRA_TEST_HOSTS` names another database.
+//! Measurements that are compared alternate, so that a machine that slows down slows both; the figure is the median of the ratios.
 //! Nothing here fails because it is slow: the table says which goals were missed.
 
 mod apply;
 mod arguments;
+mod backfill;
 mod catalogue;
+mod checkpoints;
 mod figure;
 mod fleet;
 mod holder;
+mod memory;
 mod noop;
 mod relay;
 mod script;
@@ -23,6 +26,7 @@ mod server;
 mod spread;
 mod succession;
 mod tap;
+mod tenants;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -57,14 +61,19 @@ fn run(arguments: &Arguments, target: &Path) -> Result<(), Error> {
     if let Some(keyspace) = &arguments.hold {
         return runtime.block_on(holder::hold(&arguments.hosts, keyspace));
     }
+    checkpoints::listen();
     let mut figures = Vec::new();
     if arguments.wants(&["split_10mb"]) {
         figures.push(script::measure(arguments)?);
     }
-    if arguments.wants(&arguments::OF_SERVER) {
-        // Before the runtime is entered: it blocks.
-        let server = Server::start()?;
+    // Servers are started before the runtime is entered: it blocks. Each ends before the next one starts.
+    if arguments.wants(&arguments::OF_THREE_NODES) {
+        let server = Server::start(3)?;
         figures.extend(runtime.block_on(measure(arguments, &server))?);
+    }
+    if arguments.wants(&arguments::OF_ONE_NODE) {
+        let server = Server::start(1)?;
+        figures.extend(runtime.block_on(measure_one_node(arguments, &server))?);
     }
     println!("\n{}", figure::table(&figures));
     let file = target.join("bench").join(if arguments.quick { "quick.json" } else { "results.json" });
@@ -89,6 +98,20 @@ async fn measure(arguments: &Arguments, server: &Server) -> Result<Vec<Figure>, 
     }
     if arguments.wants(&["handover"]) {
         figures.push(succession::handover(server, arguments).await?);
+    }
+    if arguments.wants(&["backfill_1m_three"]) {
+        figures.push(backfill::measure(server, arguments, "backfill_1m_three").await?);
+    }
+    Ok(figures)
+}
+
+async fn measure_one_node(arguments: &Arguments, server: &Server) -> Result<Vec<Figure>, Error> {
+    let mut figures = Vec::new();
+    if arguments.wants(&["backfill_1m_one"]) {
+        figures.push(backfill::measure(server, arguments, "backfill_1m_one").await?);
+    }
+    if arguments.wants(&["tenants500"]) {
+        figures.push(tenants::measure(server, arguments).await?);
     }
     Ok(figures)
 }

@@ -8,29 +8,35 @@ use scylla::client::session_builder::SessionBuilder;
 
 use crate::Error;
 
-const NODES: u8 = 3;
+const COPIES_MAX: usize = 3;
 
-/// Three nodes: those of `KANDRA_TEST_HOSTS`, or a cluster that ends with this value.
+/// The nodes of `KANDRA_TEST_HOSTS`, or a cluster that ends with this value.
 #[derive(Debug)]
 pub(crate) struct Server {
+    nodes: u8,
     hosts: Vec<String>,
     /// Ends the nodes when it is dropped.
     _cluster: Option<Cluster>,
 }
 
 impl Server {
-    pub(crate) fn start() -> Result<Self, Error> {
+    /// A cluster of so many nodes, unless `KANDRA_TEST_HOSTS` names a database.
+    pub(crate) fn start(nodes: u8) -> Result<Self, Error> {
         if std::env::var("KANDRA_TEST_HOSTS").is_ok_and(|hosts| !hosts.is_empty()) {
-            let database = cassandra::database(NODES)?;
-            return Ok(Self { hosts: database.contact_points().to_vec(), _cluster: None });
+            let database = cassandra::database(nodes)?;
+            return Ok(Self { nodes, hosts: database.contact_points().to_vec(), _cluster: None });
         }
-        println!("starts {NODES} nodes");
-        let mut settings = Settings::nodes(NODES);
+        println!("starts {nodes} nodes");
+        let mut settings = Settings::nodes(nodes);
         // A schema statement would mostly be a wait for the disk, and how long that takes says nothing of a driver or of us.
         settings.java_options.push("-Dcassandra.test.flush_local_schema_changes=false".to_owned());
         let cluster = Cluster::start(settings)?;
         let hosts = cluster.contact_points().iter().map(ToString::to_string).collect();
-        Ok(Self { hosts, _cluster: Some(cluster) })
+        Ok(Self { nodes, hosts, _cluster: Some(cluster) })
+    }
+
+    pub(crate) fn nodes(&self) -> u8 {
+        self.nodes
     }
 
     /// `host:port` of each node.
@@ -62,10 +68,11 @@ pub(crate) struct Keyspace<'a> {
 }
 
 impl<'a> Keyspace<'a> {
-    /// Created with a copy on each node; `session` awaits agreement by itself.
+    /// Created with a copy on each node, three at most; `session` awaits agreement by itself.
     pub(crate) async fn create(session: &'a Session, prefix: &str) -> Result<Self, Error> {
         let name = cassandra::fresh_keyspace_name(prefix);
-        let replication = format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {NODES}}}");
+        let copies = session.get_cluster_state().get_nodes_info().len().min(COPIES_MAX);
+        let replication = format!("{{'class': 'NetworkTopologyStrategy', 'replication_factor': {copies}}}");
         session.query_unpaged(format!("CREATE KEYSPACE {name} WITH replication = {replication}"), ()).await?;
         Ok(Self { name, session })
     }

@@ -116,6 +116,7 @@ impl One {
             .lease(LEASE)
             .heartbeat(HEARTBEAT)
             .statement_timeout(STATEMENT_TIMEOUT)
+            .drain(self.instance.image.drain())
             .start_jitter(Duration::from_millis(self.instance.jitter_ms))
             .wait(Wait::UpTo(Duration::from_secs(self.instance.wait_secs)))
             .shutdown_on(stop)

@@ -11,6 +11,7 @@ pub mod cases;
 pub mod check;
 pub mod dice;
 pub mod instance;
+pub mod people;
 pub mod plans;
 pub mod process;
 pub mod record;

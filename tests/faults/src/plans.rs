@@ -2,6 +2,8 @@
 //!
 //! Code tasks write a row for each execution into `faults.effects`, a table that the tests make in a keyspace of theirs.
 
+use std::time::Duration;
+
 use kandra_migrate::{Migration, Registry, migration};
 
 use crate::check::{Effect, Spec, StepSpec, VersionSpec};
@@ -110,6 +112,32 @@ mod hangs {
     }
 }
 
+#[migration(version = 2)]
+mod fill_first_name {
+    use kandra_migrate::prelude::*;
+    fn up() -> impl IntoPlan {
+        code("fill", fill).idempotent()
+    }
+    /// Slow enough that there is time to do something to it.
+    async fn fill(cx: TaskContext) -> TaskResult {
+        let execution = uuid::Uuid::new_v4();
+        cx.execute(
+            "INSERT INTO faults.effects (scene, task, execution) VALUES (?, 'fill', ?)",
+            (cx.keyspace(), execution),
+        )
+        .await?;
+        cx.backfill("people")
+            .concurrency(4)
+            .rows_per_second(1000)
+            .range_rows(200)
+            .for_each_row("id, name", async |cx, (id, name): (i32, String)| {
+                let first = name.split(' ').next();
+                cx.execute("UPDATE ${keyspace}.people SET first_name = ? WHERE id = ?", (first, id)).await
+            })
+            .await
+    }
+}
+
 mod poisoned {
     #[kandra_migrate::migration(version = 2)]
     pub(super) mod poison {
@@ -170,6 +198,8 @@ pub enum Image {
     Poisoned,
     /// The poisoned one's repair.
     Repaired,
+    /// A backfill of the table `people`, which is the test's.
+    Backfill,
 }
 
 impl Image {
@@ -184,8 +214,19 @@ impl Image {
             Self::Hanging => &[&hangs::MIGRATION],
             Self::Poisoned => &[&poisoned::poison::MIGRATION],
             Self::Repaired => &[&repaired::poison::MIGRATION],
+            Self::Backfill => &[&fill_first_name::MIGRATION],
         };
         Registry::of([&create_items::MIGRATION].into_iter().chain(second.iter().copied()))
+    }
+
+    /// How long it counts on that data statements of a dead holder may still land. Where it is taken over from again and
+    /// again, half a minute each time would be most of the test.
+    #[must_use]
+    pub fn drain(self) -> Duration {
+        match self {
+            Self::Backfill => Duration::from_secs(4),
+            _ => Duration::from_secs(20),
+        }
     }
 
     /// What is to be there once it is applied.
@@ -210,6 +251,7 @@ impl Image {
             Self::Failing => vec![second(vec![insert(), code("always fails").failing()])],
             Self::Hanging => vec![second(vec![code("hangs").failing()])],
             Self::Poisoned | Self::Repaired => vec![second(vec![insert(), code("poison")])],
+            Self::Backfill => vec![second(vec![code("fill")])],
         };
         Spec { versions: std::iter::once(first).chain(more).collect() }
     }

@@ -1,11 +1,13 @@
 //! Backfills of tables with real rows.
 
+mod refused;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use integration::{Gate, Keyspace, eventually, within};
-use kandra_migrate::{BackfillError, Code, Error, Migration, Outcome, Registry, TokenRange, migration};
+use kandra_migrate::{Code, Outcome, Registry, TokenRange, migration};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -49,6 +51,8 @@ mod fill_by_range {
     async fn fill(cx: TaskContext) -> TaskResult {
         cx.backfill("people")
             .concurrency(4)
+            // A checkpoint after each range.
+            .range_rows(1)
             .for_each_range(async |cx, range| {
                 let select = "SELECT country, id, n, name FROM ${keyspace}.people \
                           WHERE token(country, id) > ? AND token(country, id) <= ?";
@@ -68,6 +72,43 @@ mod fill_by_range {
                 Ok(people.len() as u64)
             })
             .await
+    }
+}
+
+#[migration(version = 1, reaches_outside = "it has two backfills at once")]
+mod fill_both_names {
+    use kandra_migrate::prelude::*;
+    fn up() -> impl IntoPlan {
+        [
+            cql("ALTER TABLE ${keyspace}.people ADD first_name text"),
+            cql("ALTER TABLE ${keyspace}.people ADD last_name text"),
+            code("fill", fill).idempotent(),
+        ]
+    }
+    async fn fill(cx: TaskContext) -> TaskResult {
+        let first = cx.backfill("people").named("first").concurrency(2).for_each_row(
+            "country, id, n, name",
+            async |cx, row: (String, i64, i32, String)| {
+                let (country, id, n, name) = row;
+                cx.execute(
+                    "UPDATE ${keyspace}.people SET first_name = ? WHERE country = ? AND id = ? AND n = ?",
+                    (name.split(' ').next(), country, id, n),
+                )
+                .await
+            },
+        );
+        let last = cx.backfill("people").named("last").concurrency(2).for_each_row(
+            "country, id, n, name",
+            async |cx, row: (String, i64, i32, String)| {
+                let (country, id, n, name) = row;
+                cx.execute(
+                    "UPDATE ${keyspace}.people SET last_name = ? WHERE country = ? AND id = ? AND n = ?",
+                    (name.split(' ').nth(1), country, id, n),
+                )
+                .await
+            },
+        );
+        tokio::try_join!(first, last).map(drop)
     }
 }
 
@@ -177,169 +218,23 @@ async fn the_next_run_does_the_rest() {
     assert_filled(&first_names(&keyspace).await, PEOPLE);
 }
 
-mod refused {
-    use super::migration;
-
-    #[migration(version = 1)]
-    pub(super) mod no_table {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move { cx.backfill("nobody").for_each_range(async |_, _| Ok(0)).await })
-                .idempotent()
-        }
-    }
-
-    #[migration(version = 1)]
-    pub(super) mod counters {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move { cx.backfill("tallies").for_each_range(async |_, _| Ok(0)).await })
-                .idempotent()
-        }
-    }
-
-    #[migration(version = 1)]
-    pub(super) mod no_workers {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move {
-                cx.backfill("people").concurrency(0).for_each_range(async |_, _| Ok(0)).await
-            })
-            .idempotent()
-        }
-    }
-
-    #[migration(version = 1)]
-    pub(super) mod twice {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move {
-                cx.backfill("people").for_each_range(async |_, _| Ok(0)).await?;
-                cx.backfill("people").for_each_range(async |_, _| Ok(0)).await
-            })
-            .idempotent()
-        }
-    }
-
-    #[migration(version = 1)]
-    pub(super) mod other_type {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move {
-                cx.backfill("people").for_each_row("name", async |_, (_,): (i32,)| Ok(())).await
-            })
-            .idempotent()
-        }
-    }
-
-    #[migration(version = 1)]
-    pub(super) mod key_changed {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move {
-                cx.backfill("people")
-                    .for_each_row("id", async |cx, (id,): (i64,)| {
-                        cx.execute(
-                            "UPDATE ${keyspace}.people SET id = 1 WHERE country = 'de' AND id = ? AND n = 0",
-                            (id,),
-                        )
-                        .await
-                    })
-                    .await
-            })
-            .idempotent()
-        }
-    }
-
-    #[migration(version = 1)]
-    pub(super) mod poison {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move {
-                cx.backfill("people")
-                    .for_each_row("id", async |_, (id,): (i64,)| match id {
-                        7 => Err(TaskError::msg("no such person")),
-                        _ => Ok(()),
-                    })
-                    .await
-            })
-            .idempotent()
-        }
-    }
-
-    #[migration(version = 1)]
-    pub(super) mod shown_poison {
-        use kandra_migrate::prelude::*;
-        fn up() -> impl IntoPlan {
-            code("fill", |cx| async move {
-                cx.backfill("people")
-                    .show_keys()
-                    .for_each_row("id", async |_, (id,): (i64,)| match id {
-                        7 => Err(TaskError::msg("no such person")),
-                        _ => Ok(()),
-                    })
-                    .await
-            })
-            .idempotent()
-        }
-    }
-}
-
-async fn failure(keyspace: &Keyspace, migration: &'static Migration) -> Error {
-    let registry = Registry::of([migration]);
-    let error = within("the run ends", keyspace.runner(&registry).run()).await.unwrap_err();
-    assert_eq!(error.code(), Code::StepFailed, "{error}");
-    error
-}
-
-/// The cause, and those behind it.
-fn cause(error: &Error) -> &BackfillError {
-    let mut next = std::error::Error::source(error);
-    while let Some(error) = next {
-        if let Some(cause) = error.downcast_ref() {
-            return cause;
-        }
-        next = error.source();
-    }
-    panic!("not of a backfill: {error}");
-}
-
+/// Two backfills of one task share its checkpoint, each by its name; those of two keyspaces have nothing in common.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_work_is_refused_with_its_reason() {
-    let keyspace = people("backfill_refused", 20).await;
-    keyspace.execute("CREATE TABLE ks.tallies (id bigint PRIMARY KEY, n counter)").await;
-    let error = failure(&keyspace, &refused::no_table::MIGRATION).await;
-    assert!(matches!(cause(&error), BackfillError::NoTable { table, .. } if table == "nobody"), "{error}");
-    let error = failure(&keyspace, &refused::counters::MIGRATION).await;
-    assert!(matches!(cause(&error), BackfillError::Counters { .. }), "{error}");
-    let error = failure(&keyspace, &refused::no_workers::MIGRATION).await;
-    assert!(
-        matches!(cause(&error), BackfillError::Setting { setting: "concurrency", value: 0, .. }),
-        "{error}"
-    );
-    let error = failure(&keyspace, &refused::twice::MIGRATION).await;
-    assert!(matches!(cause(&error), BackfillError::SameName { .. }), "{error}");
-
-    let error = failure(&keyspace, &refused::other_type::MIGRATION).await;
-    let text = error.to_string();
-    assert!(text.contains("name") && text.contains("i32") && text.contains("Text"), "{text}");
-    let error = failure(&keyspace, &refused::key_changed::MIGRATION).await;
-    let text = error.to_string();
-    assert!(text.contains("PRIMARY KEY part id found in SET part"), "{text}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_row_that_fails_is_named() {
-    let keyspace = people("backfill_poison", 20).await;
-    let error = failure(&keyspace, &refused::poison::MIGRATION).await;
-    let text = error.to_string();
-    let (token,) = keyspace
-        .rows::<(i64,)>("SELECT token(country, id) FROM ks.people WHERE country = 'fr' AND id = 7")
-        .await[0];
-    assert!(text.contains(&format!("the row with the token {token}: no such person")), "{text}");
-    assert!(!text.contains("fr"), "{text}");
-    let text = failure(&keyspace, &refused::shown_poison::MIGRATION).await.to_string();
-    assert!(text.contains("the row with the key fr, 7: no such person") || text.contains("'fr'"), "{text}");
+async fn backfills_side_by_side_each_have_their_own_place() {
+    const ROWS: i64 = 600;
+    let (one, other) = tokio::join!(people("backfill_side", ROWS), people("backfill_side", ROWS));
+    let registry = Registry::of([&fill_both_names::MIGRATION]);
+    let run = |keyspace: &Keyspace| within("the run ends", keyspace.runner(&registry).run());
+    let (of_one, of_other) = tokio::join!(run(&one), run(&other));
+    for (keyspace, report) in [(one, of_one), (other, of_other)] {
+        assert_eq!(report.unwrap().outcome, Outcome::Migrated);
+        assert_filled(&first_names(&keyspace).await, ROWS);
+        let last = keyspace.rows::<(i64, Option<String>)>("SELECT id, last_name FROM ks.people").await;
+        for (id, last) in last {
+            assert_eq!(last, Some(format!("Last{id}")), "row {id}");
+        }
+        assert_eq!(position(&keyspace).await.as_deref(), Some("backfill/1 first=* last=*"));
+    }
 }
 
 /// Instances are killed again and again during one backfill, while an application writes to the same rows.

@@ -57,8 +57,9 @@ const RANGE_ROWS_DEFAULT: u64 = 1000;
 /// | [`consistency`](Backfill::consistency) | the runner's, which is `QUORUM` unless it says otherwise |
 ///
 /// **Place.** After each range the task's checkpoint is saved: it names the tokens that are done, in a few words whatever
-/// the order is in which the ranges end. Another instance that resumes the task, or a cluster with other nodes, works on
-/// the rest: of what was done, it does again at most one range per worker. A task with a backfill has no other checkpoint.
+/// the order is in which the ranges end. Small ranges are saved together, after `range_rows` rows and at least every
+/// second. Another instance that resumes the task, or a cluster with other nodes, works on the rest: of what was done, it
+/// does again at most one range per worker and the small ones. A task with a backfill has no other checkpoint.
 ///
 /// **Errors.** In an idempotent task, a range that fails since nodes do not answer or have too much to do is tried again,
 /// 8 times in all, with growing pauses; meanwhile the backfill goes at half the rate, and half of that again, down to a
@@ -310,6 +311,7 @@ impl Backfill {
             table,
             workers,
             pauses,
+            range_rows: self.range_rows,
         }
     }
 }

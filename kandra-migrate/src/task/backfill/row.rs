@@ -17,6 +17,14 @@ pub(super) struct Tokened<T> {
 #[error("a row without its token")]
 struct NoToken;
 
+/// Which row does not fit.
+#[derive(Debug, Error)]
+#[error("the row with the token {token}: {source}")]
+struct InRow {
+    token: i64,
+    source: DeserializationError,
+}
+
 impl<'frame, 'metadata, T: DeserializeRow<'frame, 'metadata>> DeserializeRow<'frame, 'metadata>
     for Tokened<T>
 {
@@ -29,6 +37,7 @@ impl<'frame, 'metadata, T: DeserializeRow<'frame, 'metadata>> DeserializeRow<'fr
     fn deserialize(mut row: ColumnIterator<'frame, 'metadata>) -> Result<Self, DeserializationError> {
         let token = row.next().ok_or_else(|| DeserializationError::new(NoToken))??;
         let token = i64::deserialize(token.spec.typ(), token.slice)?;
-        Ok(Self { token, row: T::deserialize(row)? })
+        let in_row = |source| DeserializationError::new(InRow { token, source });
+        Ok(Self { token, row: T::deserialize(row).map_err(in_row)? })
     }
 }

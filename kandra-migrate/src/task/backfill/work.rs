@@ -23,6 +23,10 @@ const RANGE_ATTEMPTS_MAX: u32 = 8;
 /// The queue's rows, and so, with the ranges that are under way, the gaps that a checkpoint has to name.
 const QUEUE_ROWS_MAX: usize = 16;
 
+/// Ranges may be small, where their size was not known before, and a checkpoint costs as much as some dozen rows: what has
+/// ended within this time is saved together.
+const CHECKPOINT_SECS_MAX: Duration = Duration::from_secs(1);
+
 const REPORT_SECS_MIN: Duration = Duration::from_secs(1);
 
 /// When a backfill with a rate pauses.
@@ -46,6 +50,8 @@ pub(super) struct Work {
     pub(super) workers: usize,
     pub(super) throttle: Arc<Throttle>,
     pub(super) pauses: Pauses,
+    /// After so many rows a checkpoint is written.
+    pub(super) range_rows: u64,
 }
 
 /// A range that is done, and its rows.
@@ -74,7 +80,7 @@ impl Work {
         });
         // Dropped with this future, and its workers with it.
         let mut workers = JoinSet::new();
-        let mut unsaved = Vec::new();
+        let mut unsaved = Unsaved { ranges: Vec::new(), rows: 0, saved_at: self.cx.parts().clock.now() };
         loop {
             while workers.len() < self.throttle.workers() {
                 let Some(range) = queue.next() else { break };
@@ -85,15 +91,15 @@ impl Work {
             while let Some(next) = workers.try_join_next() {
                 done.push(settled(next)?);
             }
-            let rows: u64 = done.iter().map(|(_, rows)| rows).sum();
-            unsaved.extend(done.iter().map(|(range, _)| *range));
-            // Nothing is lost by reading again what is empty.
-            if rows > 0 {
-                self.save(std::mem::take(&mut unsaved)).await?;
+            tally.add(&done);
+            unsaved.add(&done);
+            let now = self.cx.parts().clock.now();
+            if unsaved.is_due(now, self.range_rows) {
+                self.save(unsaved.take(now)).await?;
+                tally.note_checkpoint(now);
             }
-            tally.add(done.len(), rows);
         }
-        self.save(unsaved).await?;
+        self.save(unsaved.ranges).await?;
         tally.tell();
         Ok(tally.rows)
     }
@@ -112,6 +118,31 @@ impl Work {
             Some(name) => self.cx.save_backfill(name, &ranges).await,
             None => Ok(()),
         }
+    }
+}
+
+/// What has ended since the last checkpoint.
+struct Unsaved {
+    ranges: Vec<TokenRange>,
+    rows: u64,
+    saved_at: Duration,
+}
+
+impl Unsaved {
+    fn add(&mut self, done: &[Worked]) {
+        self.ranges.extend(done.iter().map(|(range, _)| *range));
+        self.rows += done.iter().map(|(_, rows)| rows).sum::<u64>();
+    }
+
+    /// Nothing is lost by reading again what is empty.
+    fn is_due(&self, now: Duration, range_rows: u64) -> bool {
+        let is_old = now.saturating_sub(self.saved_at) >= CHECKPOINT_SECS_MAX;
+        self.rows > 0 && (is_old || self.rows >= range_rows)
+    }
+
+    fn take(&mut self, now: Duration) -> Vec<TokenRange> {
+        (self.rows, self.saved_at) = (0, now);
+        std::mem::take(&mut self.ranges)
     }
 }
 
@@ -223,6 +254,8 @@ struct Tally<'a> {
     ranges: usize,
     ranges_done: usize,
     rows: u64,
+    checkpoints: u64,
+    checkpoints_took: Duration,
     begun: Duration,
     told: Duration,
 }
@@ -230,12 +263,27 @@ struct Tally<'a> {
 impl<'a> Tally<'a> {
     fn new(work: &'a Work, ranges: usize) -> Self {
         let now = work.cx.parts().clock.now();
-        Self { work, ranges, ranges_done: 0, rows: 0, begun: now, told: now }
+        let checkpoints_took = Duration::ZERO;
+        Self {
+            work,
+            ranges,
+            ranges_done: 0,
+            rows: 0,
+            checkpoints: 0,
+            checkpoints_took,
+            begun: now,
+            told: now,
+        }
     }
 
-    fn add(&mut self, ranges: usize, rows: u64) {
-        self.ranges_done += ranges;
-        self.rows += rows;
+    fn note_checkpoint(&mut self, begun: Duration) {
+        self.checkpoints += 1;
+        self.checkpoints_took += self.work.cx.parts().clock.now().saturating_sub(begun);
+    }
+
+    fn add(&mut self, done: &[Worked]) {
+        self.ranges_done += done.len();
+        self.rows += done.iter().map(|(_, rows)| rows).sum::<u64>();
         let now = self.work.cx.parts().clock.now();
         if now.saturating_sub(self.told) >= REPORT_SECS_MIN {
             self.told = now;
@@ -255,8 +303,31 @@ impl<'a> Tally<'a> {
             ranges = all,
             rows_per_second,
             left_s,
+            checkpoints = self.checkpoints,
+            checkpoints_ms = u64::try_from(self.checkpoints_took.as_millis()).unwrap_or(u64::MAX),
             "backfill"
         );
         self.work.cx.progress(self.rows, (done > 0).then(|| self.rows * all / done));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_ranges_are_saved_together() {
+        let ended = |rows| [(TokenRange::ALL, rows)];
+        let mut unsaved = Unsaved { ranges: Vec::new(), rows: 0, saved_at: Duration::ZERO };
+        let (soon, later) = (CHECKPOINT_SECS_MAX / 2, CHECKPOINT_SECS_MAX);
+        unsaved.add(&ended(0));
+        assert!(!unsaved.is_due(later, 100), "it is empty");
+        unsaved.add(&ended(99));
+        assert!(!unsaved.is_due(soon, 100));
+        assert!(unsaved.is_due(later, 100));
+        unsaved.add(&ended(1));
+        assert!(unsaved.is_due(soon, 100));
+        assert_eq!(unsaved.take(soon).len(), 3);
+        assert!(!unsaved.is_due(soon + later, 100));
     }
 }

@@ -1,5 +1,6 @@
-//! The numbers of the design's list of faults, each with what makes it.
+//! The numbers of the design's list of faults, each with what makes it; from 23 on, what backfills bear.
 
+mod backfill;
 mod doubt;
 mod herd;
 mod nodes;
@@ -91,4 +92,7 @@ numbers! {
     19 Quiet false "4.0, 4.1 and 6.0: a run, a takeover, a failure, verbs" versions::all,
     20 Quiet false "a keyspace dropped and made anew while a node is down" nodes::recreated,
     22 Quiet false "CREATE TABLE in a coordinator that stands still" nodes::stopped_coordinator,
+    23 Peace false "kill -9 ten times during one backfill" backfill::killed,
+    24 Quiet false "a node killed, a node paused during a backfill" backfill::nodes,
+    25 Peace false "a lease lost in the middle of a backfill" backfill::lease_lost,
 }
