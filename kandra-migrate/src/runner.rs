@@ -1,36 +1,30 @@
 //! The one thing that an application calls.
 
 mod each;
+mod look;
+mod parts;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry::Vacant;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use scylla::client::session::Session;
 use scylla::statement::{Consistency, SerialConsistency};
 use tokio::sync::watch;
 
-use crate::clock::{Dice, SystemClock};
+use crate::clock::Dice;
 use crate::control::Control;
-use crate::cql::{SchemaChange, Value, Variables};
-use crate::engine::{
-    Catalog, Entry, Env, Executor, Identity, Observer, Progress, Reader, Run, Settings, Shutdown, Wait,
-    await_applied, tell_remaining, trouble_of_deferred, verify,
-};
-use crate::error::{Error, Problem};
-use crate::executor::{CqlExecutor, ExecutorSettings};
-use crate::ledger::{LEDGER_TABLE, Ledger, MAIN_SCOPE};
-use crate::plan::{Destination, Step};
+use crate::cql::{Value, Variables};
+use crate::engine::{Env, Executor, Identity, Observer, Progress, Run, Settings, Shutdown, Wait};
+use crate::error::Error;
+use crate::executor::CqlExecutor;
+use crate::ledger::MAIN_SCOPE;
 use crate::registry::Registry;
-use crate::report::{
-    Drift, Foresight, LintFinding, Literals, Outlook, PlannedMigration, Report, Seen, Status,
-};
-use crate::store::{CqlStore, ReadLevel, Slice, StoreSettings};
+use crate::report::Report;
 
 pub use each::{EachReport, RunEach};
+pub(crate) use parts::{Deferred, Parts, info};
 
 /// How long [`Runner::run_deferred`] waits for another instance unless it is told: one that works on a backfill has hours
 /// to go.
@@ -398,138 +392,6 @@ impl<'r> Runner<'r> {
         run.run().await
     }
 
-    /// Compares the binary's migrations with the applied ones. Reads only: without a ledger everything is pending.
-    ///
-    /// Where the directory of a [`cql_dir!`](crate::cql_dir) is there and differs from what was compiled in, that is a
-    /// warning of the report.
-    pub async fn verify(self) -> Result<Report, Error> {
-        let parts = self.parts()?.of_run(Deferred::Left);
-        let dice = Dice::system();
-        let reader = self.reader(&parts, &dice);
-        let ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
-        let mut report = Report::new();
-        report.warnings = self.registry.differences();
-        report.warnings.extend(verify(&ledger, &parts.catalog)?);
-        report.warnings.extend(trouble_of_deferred(&reader, &parts.catalog, &ledger).await?);
-        tell_remaining(&mut report, &parts.catalog, &ledger);
-        Ok(report)
-    }
-
-    /// What [`Runner::run`] and then [`Runner::run_deferred`] would do now, step by step, with the literals of data
-    /// statements masked. Reads only.
-    pub async fn plan(self) -> Result<Vec<PlannedMigration>, Error> {
-        self.planned(Literals::Masked).await
-    }
-
-    pub(crate) async fn planned(self, literals: Literals) -> Result<Vec<PlannedMigration>, Error> {
-        let mut parts = self.parts()?;
-        let ledger = self.ledger(&parts).await?;
-        verify(&ledger, &parts.catalog)?;
-        parts.catalog.compile(&ledger, &parts.destination)?;
-        let pending: Vec<_> = parts.catalog.pending(&ledger).collect();
-        let outlooks = self.outlooks(&parts, &pending).await?;
-        let first_deferred = pending.iter().position(|entry| entry.migration.is_after_start());
-        let is_deferred = |place: usize| first_deferred.is_some_and(|first| place >= first);
-        let plans: Vec<_> = pending.iter().map(|entry| (entry.migration, entry.steps())).collect();
-        let findings = LintFinding::all(&plans);
-        let foresight = Foresight { literals, outlooks: &outlooks, findings: &findings };
-        Ok(pending
-            .into_iter()
-            .enumerate()
-            .map(|(place, entry)| PlannedMigration {
-                deferred: is_deferred(place),
-                ..PlannedMigration::of(entry.migration, entry.steps(), &foresight)
-            })
-            .collect())
-    }
-
-    /// What the schema steps of these versions will meet.
-    async fn outlooks(
-        &self,
-        parts: &Parts,
-        pending: &[&Entry],
-    ) -> Result<BTreeMap<(i64, i64), Outlook>, Error> {
-        let keyspace = &parts.destination.keyspace;
-        let mut seen = Seen::default();
-        for change in pending.iter().flat_map(|entry| entry.steps().iter()).filter_map(Step::change) {
-            if let SchemaChange::Role(change) = change {
-                let Some(role) = change.role().filter(|role| !seen.roles.contains_key(*role)) else {
-                    continue;
-                };
-                let sight = parts.executor.role_of(change).await;
-                let sight = sight.map_err(|error| Problem::of_send(error, "read the tables of roles"))?;
-                seen.roles.insert(role.to_owned(), sight);
-                continue;
-            }
-            let of = change.keyspace().unwrap_or_else(|| keyspace.clone());
-            if let Vacant(place) = seen.keyspaces.entry(of) {
-                let schema = parts.executor.schema_of(place.key()).await;
-                place.insert(schema.map_err(|error| Problem::of_send(error, "read system_schema"))?);
-            }
-        }
-        let plans = pending.iter().map(|entry| (entry.version().get(), entry.steps()));
-        Ok(Outlook::of(plans, &seen, keyspace))
-    }
-
-    /// What differs between the schema as the version left it that was completed last, and the one that is there: object
-    /// by object, with the CQL that would lead back. Reads only, and sends nothing of it.
-    ///
-    /// What a version leaves is stored with it, up to 32 KiB of text; of a larger schema only a digest is, so that a
-    /// difference is seen and not told. The ledger itself, ids, dropped columns and triggers do not count. While a
-    /// version is under way, its own changes show as differences.
-    pub async fn drift(self) -> Result<Drift, Error> {
-        let parts = self.parts()?;
-        let ledger = self.ledger(&parts).await?;
-        let Some(last) = ledger.last_completed() else {
-            return Ok(Drift::without("no version is completed"));
-        };
-        let dice = Dice::system();
-        let rows = self.reader(&parts, &dice).read(Slice::Schema(last.version), ReadLevel::Quorum).await?;
-        let read = parts.executor.schema_of(&parts.destination.keyspace).await;
-        let now = read.map_err(|error| Problem::of_send(error, "read system_schema"))?;
-        let cells = rows.rows.first().map(|(_, cells)| cells);
-        let stored = cells.and_then(|cells| Some((cells.text("schema_digest")?, cells.text("schema_text"))));
-        let under_way =
-            ledger.versions().find(|row| !ledger.is_completed(row.version)).map(|row| row.version);
-        let drift = Drift::between(stored, &now.unwrap_or_default(), &parts.destination.keyspace);
-        Ok(drift.since(last.version, under_way))
-    }
-
-    /// Who holds the lease, and the state of each version. Reads only.
-    pub async fn status(self) -> Result<Status, Error> {
-        let parts = self.parts()?;
-        let dice = Dice::system();
-        let reader = self.reader(&parts, &dice);
-        let mut ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
-        reader.check_alone(&ledger).await?;
-        let first_pending = parts.catalog.pending(&ledger).next().map(|entry| entry.version().get());
-        if let Some(first) = first_pending.filter(|_| ledger.head().is_some()) {
-            ledger.steps = reader.ledger(Slice::StepsFrom(first), ReadLevel::Quorum).await?.steps;
-        }
-        let known = parts.catalog.entries().map(|entry| entry.migration);
-        Ok(Status::of(&ledger, known))
-    }
-
-    /// Waits until what [`Runner::run`] would apply is applied, and never migrates: for a service whose migrations
-    /// are run by something else. Reads only, every one to two seconds.
-    ///
-    /// At most as long as [`Runner::wait`] says, where [`Wait::Fail`] and [`Wait::ReturnPending`] mean one look. Then
-    /// the report has [`Outcome::Pending`](crate::Outcome::Pending) and what is still missing.
-    ///
-    /// # Errors
-    /// What waiting does not change: a version is [paused](crate::Code::Paused), the binary's migrations and the
-    /// applied ones [differ](Error::is_mismatch), or the cluster does not answer.
-    pub async fn wait_until_applied(self) -> Result<Report, Error> {
-        let parts = self.parts()?.of_run(Deferred::Left);
-        let dice = Dice::system();
-        let reader = self.reader(&parts, &dice);
-        let limit = match self.settings.wait {
-            Wait::UpTo(limit) => limit,
-            Wait::Fail | Wait::ReturnPending => Duration::ZERO,
-        };
-        Ok(await_applied(&reader, &parts.catalog, limit).await?)
-    }
-
     /// The verbs of an operator.
     #[must_use]
     pub fn control(self) -> Control<'r> {
@@ -556,106 +418,6 @@ impl<'r> Runner<'r> {
         let of_session = || self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
         self.keyspace.clone().or_else(of_session)
     }
-
-    /// Those that are set, and `${replication}`.
-    fn variables(&self) -> Result<Variables, Problem> {
-        if self.variables.get("keyspace").is_some() {
-            let why = "${keyspace} is the keyspace that is migrated: set it by .keyspace(\"…\")";
-            return Err(Problem::Config(why.to_owned()));
-        }
-        self.variables.check().map_err(Problem::Config)?;
-        let mut variables = self.variables.clone();
-        if let (None, Some(replication)) = (variables.get("replication"), &self.settings.create_keyspace) {
-            variables.set("replication", Value::parse(replication));
-        }
-        Ok(variables)
-    }
-
-    pub(crate) fn parts(&self) -> Result<Parts, Error> {
-        self.settings.check().map_err(Problem::Config)?;
-        let session_keyspace = self.session.get_keyspace().map(|keyspace| keyspace.as_ref().clone());
-        let keyspace = self.keyspace_name().ok_or_else(|| {
-            Problem::Config(
-                "no keyspace: set .keyspace(\"…\"), or give the runner a session that has one".to_owned(),
-            )
-        })?;
-        let destination = Destination::new(&*keyspace, session_keyspace).with(self.variables()?);
-        let clock = Arc::new(SystemClock::new());
-        let ledger_keyspace = self.ledger_keyspace.clone().unwrap_or_else(|| keyspace.clone());
-        let store = CqlStore::new(
-            Arc::clone(&self.session),
-            StoreSettings {
-                ledger_keyspace: ledger_keyspace.clone(),
-                table: LEDGER_TABLE.to_owned(),
-                keyspace: keyspace.clone(),
-                scope: self.scope.clone(),
-                serial: self.serial,
-                request_timeout: self.settings.request_timeout(),
-            },
-        );
-        let executor = CqlExecutor::new(
-            Arc::clone(store.database()),
-            Arc::clone(&clock),
-            ExecutorSettings {
-                keyspace: keyspace.clone(),
-                ledger_keyspace: ledger_keyspace.clone(),
-                variables: destination.variables(),
-                consistency: self.consistency,
-                statement_timeout: self.settings.statement_timeout,
-                table_ids: self.table_ids,
-                nonce: Dice::system().nonce(),
-            },
-        );
-        let table = format!("{ledger_keyspace}.{LEDGER_TABLE}");
-        let catalog = Catalog::new(&self.registry.migrations()?, self.settings.up_to);
-        Ok(Parts { store, executor, clock, catalog, destination, table })
-    }
-
-    /// The ledger as it is; an empty one where there is none.
-    pub(crate) async fn ledger(&self, parts: &Parts) -> Result<Ledger, Error> {
-        let dice = Dice::system();
-        let reader = self.reader(parts, &dice);
-        let ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
-        reader.check_alone(&ledger).await?;
-        Ok(ledger)
-    }
-
-    /// A reader that creates nothing.
-    fn reader<'a>(&'a self, parts: &'a Parts, dice: &'a Dice) -> Reader<'a, CqlStore, SystemClock> {
-        let env = Env { store: &parts.store, clock: parts.clock.as_ref(), dice, settings: &self.settings };
-        let (_, shutdown) = Shutdown::new();
-        let keyspace = parts.destination.keyspace.clone();
-        Reader { env, shutdown, creates: false, keyspace, table: parts.table.clone() }
-    }
-}
-
-/// What a verb works with.
-pub(crate) struct Parts {
-    pub(crate) store: CqlStore,
-    pub(crate) executor: CqlExecutor,
-    pub(crate) clock: Arc<SystemClock>,
-    pub(crate) catalog: Catalog,
-    pub(crate) destination: Destination,
-    pub(crate) table: String,
-}
-
-impl Parts {
-    /// For a run that leaves what is deferred, or does not.
-    fn of_run(mut self, deferred: Deferred) -> Self {
-        if deferred == Deferred::Left {
-            self.catalog = self.catalog.before_deferred();
-        }
-        self
-    }
-}
-
-/// What a run does about versions that are `after_start`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deferred {
-    /// It ends before the first of them.
-    Left,
-    /// They are versions as all others.
-    Applied,
 }
 
 /// A run to its end, which is asked to stop once `stop` has ended.
@@ -675,18 +437,6 @@ async fn stoppable<T>(
         ended = run => ended,
         never = stopping => match never {},
     }
-}
-
-/// Host, process and application, as the ledger and other instances' messages name this run.
-pub(crate) fn info(application: Option<&str>) -> String {
-    static HOST: OnceLock<String> = OnceLock::new();
-    let host = HOST.get_or_init(|| {
-        std::env::var("HOSTNAME")
-            .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/hostname"))
-            .unwrap_or_else(|_| "unknown host".to_owned())
-    });
-    let application = application.map(|application| format!(" ({application})")).unwrap_or_default();
-    format!("{} pid {}{application}", host.trim(), std::process::id())
 }
 
 #[cfg(test)]
