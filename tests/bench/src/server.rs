@@ -8,6 +8,9 @@ use scylla::client::session_builder::SessionBuilder;
 
 use crate::Error;
 
+/// Five hundred keyspaces with a ledger each: with the default heap a node dies of them.
+const ONE_NODE_HEAP_MIB: u32 = 3072;
+
 const COPIES_MAX: usize = 3;
 
 /// The nodes of `KANDRA_TEST_HOSTS`, or a cluster that ends with this value.
@@ -28,6 +31,9 @@ impl Server {
         }
         println!("starts {nodes} nodes");
         let mut settings = Settings::nodes(nodes);
+        if nodes == 1 {
+            settings.heap_mib = ONE_NODE_HEAP_MIB;
+        }
         // A schema statement would mostly be a wait for the disk, and how long that takes says nothing of a driver or of us.
         settings.java_options.push("-Dcassandra.test.flush_local_schema_changes=false".to_owned());
         let cluster = Cluster::start(settings)?;
