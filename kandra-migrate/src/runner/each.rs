@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 
@@ -45,7 +46,8 @@ impl Runner<'_> {
     ///
     /// Those with nothing to do take one read each, many at once. The others are migrated one after the other, so that
     /// this process never sends two schema statements at a time; in an order of its own, so that the instances of a
-    /// fleet spread over the keyspaces instead of waiting for one another at each.
+    /// fleet spread over the keyspaces instead of waiting for one another at each, and with one
+    /// [start jitter](Runner::start_jitter) in all.
     ///
     /// ```no_run
     /// # async fn tenants(session: scylla::client::session::Session, registry: &kandra_migrate::Registry) {
@@ -87,6 +89,8 @@ impl Runner<'_> {
                 Err(error) => Err(error),
             };
             reports.insert(keyspace, result);
+            // What comes next is spread already, by this one's work and by the order; a thousand jitters are an hour.
+            self.settings.start_jitter = Duration::ZERO;
         }
         reports
     }

@@ -129,7 +129,7 @@ impl Home {
 
     /// Whether a node ended within the time.
     pub(crate) fn ended(&self, node: u8, timeout: Duration) -> bool {
-        poll_until(timeout, || self.running(node).is_none())
+        poll_until(timeout, || has_ended(&self.path, node))
     }
 
     /// The end of what a node wrote, and its last errors.
@@ -155,7 +155,7 @@ pub(crate) fn remove_stale(path: &Path) -> Result<(), Error> {
         // It may have ended in between.
         let _ = process::signal(pid, Signal::KILL);
     }
-    let all_ended = || nodes.clone().all(|node| running(path, node).is_none());
+    let all_ended = || nodes.clone().all(|node| has_ended(path, node));
     if !poll_until(Duration::from_secs(KILL_SECS_MAX), all_ended) {
         return Err(Error::TimedOut {
             what: format!("the end of the nodes of {}", path.display()),
@@ -176,10 +176,17 @@ fn node_folder(cluster: &Path, node: u8) -> PathBuf {
 }
 
 fn running(cluster: &Path, node: u8) -> Option<u32> {
-    let folder = node_folder(cluster, node);
-    let pid: u32 = fs::read_to_string(folder.join("pid")).ok()?.trim().parse().ok()?;
-    let mark = format!("@{}", folder.join("java.args").display());
+    let pid = pid_of(cluster, node)?;
+    let mark = format!("@{}", node_folder(cluster, node).join("java.args").display());
     process::command_line(pid)?.contains(&mark).then_some(pid)
+}
+
+fn has_ended(cluster: &Path, node: u8) -> bool {
+    running(cluster, node).is_none() && !pid_of(cluster, node).is_some_and(process::is_ending)
+}
+
+fn pid_of(cluster: &Path, node: u8) -> Option<u32> {
+    fs::read_to_string(node_folder(cluster, node).join("pid")).ok()?.trim().parse().ok()
 }
 
 fn create_folder(path: &Path) -> Result<(), Error> {

@@ -54,19 +54,21 @@ watch() {
     exec 4>&-
 }
 
-any_runs() {
-    for file in node*/pid; do
-        runs "${file%/pid}" && return
+any_is_left() {
+    for pid in $killed; do
+        kill -0 "$pid" 2>/dev/null && return
     done
     return 1
 }
 
 end() {
+    killed=
     for file in node*/pid; do
-        runs "${file%/pid}" && kill -9 "$pid"
+        runs "${file%/pid}" && kill -9 "$pid" && killed="$killed $pid"
     done
+    # By pid: a process that ends loses its command line before it frees its ports.
     polls=0
-    while any_runs && [ $polls -lt 200 ]; do
+    while any_is_left && [ $polls -lt 200 ]; do
         sleep 0.05
         polls=$((polls + 1))
     done

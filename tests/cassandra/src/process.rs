@@ -21,6 +21,13 @@ pub(crate) fn command_line(pid: u32) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
+/// Whether the process is about to end: it has no command line any more, and may still hold its ports.
+pub(crate) fn is_ending(pid: u32) -> bool {
+    let waits_for_parent = |state: &str| state == "Z" || state == "X";
+    let state = linux_stat(pid).map(|(_, state, _)| state);
+    command_line(pid).is_none() && state.is_some_and(|state| !waits_for_parent(&state))
+}
+
 /// Whether the process was stopped by a signal, as by [`pause`](crate::Node::pause).
 pub(crate) fn is_stopped(pid: u32) -> bool {
     let state =
@@ -90,6 +97,8 @@ mod tests {
         let mut child = Command::new("true").spawn().unwrap();
         child.wait().unwrap();
         assert_eq!(command_line(child.id()), None);
+        assert!(!is_ending(child.id()));
+        assert!(!is_ending(process::id()));
     }
 
     #[test]
