@@ -13,7 +13,7 @@ use scylla::client::session::Session;
 use scylla::statement::{Consistency, SerialConsistency};
 use tokio::sync::watch;
 
-use crate::clock::Dice;
+use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
 use crate::cql::{Value, Variables};
 use crate::engine::{Env, Executor, Identity, Observer, Progress, Run, Settings, Shutdown, Wait};
@@ -66,6 +66,8 @@ const WAIT_DEFERRED: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Runner<'r> {
     session: Arc<Session>,
     registry: &'r Registry,
+    /// One for all keyspaces: it opens a file.
+    clock: Arc<SystemClock>,
     keyspace: Option<String>,
     ledger_keyspace: Option<String>,
     variables: Variables,
@@ -96,6 +98,7 @@ impl<'r> Runner<'r> {
         Self {
             session: session.into(),
             registry,
+            clock: Arc::new(SystemClock::new()),
             keyspace: None,
             ledger_keyspace: None,
             variables: Variables::new(),

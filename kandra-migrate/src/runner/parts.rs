@@ -65,7 +65,7 @@ impl Runner<'_> {
             )
         })?;
         let destination = Destination::new(&*keyspace, session_keyspace).with(self.variables()?);
-        let clock = Arc::new(SystemClock::new());
+        let clock = Arc::clone(&self.clock);
         let ledger_keyspace = self.ledger_keyspace.clone().unwrap_or_else(|| keyspace.clone());
         let store = CqlStore::new(
             Arc::clone(&self.session),
