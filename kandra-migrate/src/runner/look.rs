@@ -22,9 +22,9 @@ impl Runner<'_> {
     /// warning of the report.
     pub async fn verify(self) -> Result<Report, Error> {
         let parts = self.parts()?.of_run(Deferred::Left);
+        let ledger = self.ledger(&parts).await?;
         let dice = Dice::system();
         let reader = self.reader(&parts, &dice);
-        let ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
         let mut report = Report::new();
         report.warnings = self.registry.differences();
         report.warnings.extend(verify(&ledger, &parts.catalog)?);
@@ -116,10 +116,9 @@ impl Runner<'_> {
     /// Who holds the lease, and the state of each version. Reads only.
     pub async fn status(self) -> Result<Status, Error> {
         let parts = self.parts()?;
+        let mut ledger = self.ledger(&parts).await?;
         let dice = Dice::system();
         let reader = self.reader(&parts, &dice);
-        let mut ledger = reader.ledger(Slice::Versions, ReadLevel::Quorum).await?;
-        reader.check_alone(&ledger).await?;
         let first_pending = parts.catalog.pending(&ledger).next().map(|entry| entry.version().get());
         if let Some(first) = first_pending.filter(|_| ledger.head().is_some()) {
             ledger.steps = reader.ledger(Slice::StepsFrom(first), ReadLevel::Quorum).await?.steps;

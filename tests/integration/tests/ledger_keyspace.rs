@@ -176,6 +176,8 @@ async fn a_history_in_another_table_is_found_and_nothing_is_applied_twice() {
         runner(&shop, &ops, &both).run().await.unwrap_err(),
         runner(&shop, &ops, &both).status().await.unwrap_err(),
         runner(&shop, &ops, &both).plan().await.unwrap_err(),
+        runner(&shop, &ops, &both).verify().await.unwrap_err(),
+        runner(&shop, &ops, &both).drift().await.unwrap_err(),
         runner(&shop, &ops, &both).wait_until_applied().await.unwrap_err(),
         runner(&shop, &ops, &both).control().rerun(1, "why").await.unwrap_err(),
     ] {
