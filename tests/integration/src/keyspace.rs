@@ -158,6 +158,24 @@ impl Keyspace {
         result.rows::<T>().ok()?.collect::<Result<_, _>>().ok()
     }
 
+    /// The place that the first step of version 2 has saved last.
+    pub async fn position_so_far(&self) -> Option<String> {
+        let text = format!(
+            "SELECT position FROM ks.kandra_migrations WHERE keyspace_name = '{}' AND scope = 'main' AND kind = 2 AND version = 2",
+            self.name
+        );
+        self.rows_so_far::<(Option<String>,)>(&text).await?.pop()?.0
+    }
+
+    /// Waits until that step has saved another place than `saved`.
+    pub async fn has_saved_after(&self, saved: Option<String>) {
+        eventually("it has saved its place", || async {
+            let now = self.position_so_far().await;
+            (now.is_some() && now != saved).then_some(())
+        })
+        .await;
+    }
+
     /// What a step has counted to.
     ///
     /// # Panics

@@ -254,12 +254,8 @@ async fn kills_and_writes_of_an_application_during_a_backfill() {
                 )).await.filter(|rows| rows.iter().any(|(now,)| *now > epoch))
             })
             .await;
-            let saved = position_so_far(&keyspace).await;
-            eventually("it has saved its place", || async {
-                let now = position_so_far(&keyspace).await;
-                (now.is_some() && now != saved).then_some(())
-            })
-            .await;
+            let saved = keyspace.position_so_far().await;
+            keyspace.has_saved_after(saved).await;
             tokio::time::sleep(Duration::from_millis(300 * (kill + 1))).await;
             instance.kill();
         }
@@ -283,14 +279,6 @@ async fn kills_and_writes_of_an_application_during_a_backfill() {
     }
     assert!(lost.is_empty(), "{} rows are wrong, {lost:?}", lost.len());
     assert!(written.len() > 100, "the application wrote {} rows", written.len());
-}
-
-async fn position_so_far(keyspace: &Keyspace) -> Option<String> {
-    let text = format!(
-        "SELECT position FROM ks.kandra_migrations WHERE keyspace_name = '{}' AND scope = 'main' AND kind = 2 AND version = 2",
-        keyspace.name
-    );
-    keyspace.rows_so_far::<(Option<String>,)>(&text).await?.pop()?.0
 }
 
 /// Writes first names of its own as soon as the backfill's version is claimed, until it is stopped: row and last value.

@@ -22,13 +22,9 @@ async fn kills_and_writes_of_an_application_during_a_copy() {
     }
     let killed = async {
         for _ in 0..KILLS {
-            let saved = position(&keyspace).await;
+            let saved = keyspace.position_so_far().await;
             let instance = Instance::start(&keyspace, &["copy"]);
-            eventually("it has saved its place", || async {
-                let now = position(&keyspace).await;
-                (now.is_some() && now != saved).then_some(())
-            })
-            .await;
+            keyspace.has_saved_after(saved).await;
             instance.kill();
         }
         Instance::start(&keyspace, &["copy"]).outcome().await
@@ -57,14 +53,6 @@ async fn kills_and_writes_of_an_application_during_a_copy() {
     }
     assert!(wrong.is_empty(), "{} rows are wrong, {wrong:?}", wrong.len());
     assert!(written.len() > 100, "the application wrote {} rows", written.len());
-}
-
-async fn position(keyspace: &Keyspace) -> Option<String> {
-    let text = format!(
-        "SELECT position FROM ks.kandra_migrations WHERE keyspace_name = '{}' AND scope = 'main' AND kind = 2 AND version = 2",
-        keyspace.name
-    );
-    keyspace.rows_so_far::<(Option<String>,)>(&text).await?.pop()?.0
 }
 
 /// Writes names, and deletes rows, in both tables, until it is stopped: rows and their last names. It does so from the
