@@ -68,6 +68,7 @@ mod add_first_name {
 mod index_first_name {
     use kandra_migrate::prelude::*;
     fn up() -> impl IntoPlan {
-        cql("CREATE INDEX users_by_first_name ON ${keyspace}.users (first_name)")
+        // Until it is built, a read by it fails.
+        cql("CREATE INDEX users_by_first_name ON ${keyspace}.users (first_name)").wait_built()
     }
 }
