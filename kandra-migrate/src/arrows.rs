@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// From the bottom up: modules, and which modules below they name. Modules of one row name one another too.
 const ROWS: &[(&[&str], &[&str])] = &[
+    (&["boxed"], &[]),
     (&["clock"], &[]),
     (&["cql"], &[]),
     (&["duration"], &[]),
@@ -13,10 +14,10 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["files"], &["cql", "duration"]),
     (&["port"], &["human"]),
     (&["ledger"], &["mutant"]),
-    (&["driver"], &["cql", "port"]),
+    (&["driver"], &["boxed", "cql", "port"]),
     (&["schema"], &["cql", "driver", "ledger", "port"]),
     (&["store"], &["cql", "driver", "human", "ledger", "port"]),
-    (&["task"], &["clock", "cql", "driver", "human", "mutant"]),
+    (&["task"], &["boxed", "clock", "cql", "driver", "human", "mutant"]),
     (
         &["error", "migration", "plan", "report"],
         &["cql", "driver", "files", "human", "ledger", "port", "schema", "task"],
@@ -45,7 +46,10 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["executor"], &["clock", "cql", "driver", "engine", "ledger", "port", "schema", "task"]),
     (
         &["control", "runner"],
-        &["clock", "cql", "engine", "error", "executor", "ledger", "plan", "registry", "report", "store"],
+        &[
+            "boxed", "clock", "cql", "engine", "error", "executor", "ledger", "plan", "registry", "report",
+            "store",
+        ],
     ),
     (&["cli"], &["cql", "duration", "engine", "error", "human", "registry", "report", "runner"]),
     (

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::boxed::boxed;
 use crate::clock::{Dice, SystemClock};
 use crate::engine::{Env, Expected, Identity, Operator, Verb};
 use crate::error::Error;
@@ -127,8 +128,7 @@ impl<'r> Control<'r> {
         let parts = self.runner.parts()?;
         let dice = Dice::system();
         let mut operator = self.operator(&parts, &dice, Some(reason));
-        // One large state machine: on the heap, it does not weigh on its caller's future.
-        Ok(Box::pin(operator.carry_out(verb, expected)).await?)
+        Ok(boxed(operator.carry_out(verb, expected)).await?)
     }
 
     fn operator<'a>(

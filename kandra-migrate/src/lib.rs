@@ -168,6 +168,7 @@
 
 #[cfg(test)]
 mod arrows;
+mod boxed;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod clock;

@@ -5,7 +5,6 @@ mod look;
 mod parts;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use scylla::client::session::Session;
 use scylla::statement::{Consistency, SerialConsistency};
 use tokio::sync::watch;
 
+use crate::boxed::{BoxFuture, boxed};
 use crate::clock::{Dice, SystemClock};
 use crate::control::Control;
 use crate::cql::{Value, Variables};
@@ -80,7 +80,7 @@ pub struct Runner<'r> {
     /// Whether the settings' wait is not the default.
     wait_is_set: bool,
     /// In a mutex that nobody waits for: it makes the runner `Sync`, and with it the futures that borrow it `Send`.
-    shutdown: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send + 'r>>>>,
+    shutdown: Mutex<Option<BoxFuture<'r, ()>>>,
 }
 
 impl fmt::Debug for Runner<'_> {
@@ -291,7 +291,7 @@ impl<'r> Runner<'r> {
     /// lease is given back, and [`Runner::run`] returns [`KM0062`](crate::Code::Shutdown). The next run goes on at
     /// once. The crate installs no signal handler of its own.
     pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'r) -> Self {
-        self.shutdown = Mutex::new(Some(Box::pin(stop)));
+        self.shutdown = Mutex::new(Some(boxed(stop)));
         self
     }
 
@@ -347,8 +347,7 @@ impl<'r> Runner<'r> {
         let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let parts = self.parts()?.of_run(deferred);
         let (request, shutdown) = Shutdown::new();
-        // A run is one large state machine: on the heap, it does not weigh on its caller's future.
-        let run = Box::pin(self.run_parts(parts, shutdown, std::convert::identity));
+        let run = boxed(self.run_parts(parts, shutdown, std::convert::identity));
         stoppable(run, request, stop).await
     }
 
@@ -366,18 +365,18 @@ impl<'r> Runner<'r> {
         mut self,
         up_to: Option<i64>,
         shutdown: Shutdown,
-        over: impl FnOnce(CqlExecutor) -> X,
+        over: impl FnOnce(CqlExecutor) -> X + Send,
     ) -> Result<Report, Error> {
         self.settings.up_to = up_to;
         let parts = self.parts()?;
-        Box::pin(self.run_parts(parts, shutdown, over)).await
+        boxed(self.run_parts(parts, shutdown, over)).await
     }
 
     async fn run_parts<X: Executor>(
         &self,
         parts: Parts,
         shutdown: Shutdown,
-        over: impl FnOnce(CqlExecutor) -> X,
+        over: impl FnOnce(CqlExecutor) -> X + Send,
     ) -> Result<Report, Error> {
         let dice = Dice::system();
         let executor = over(parts.executor);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::{Deferred, Parts, Runner, stoppable};
+use crate::boxed::boxed;
 use crate::clock::Dice;
 use crate::engine::{Env, Identity, Run, Settings, Shutdown};
 use crate::error::{Error, Problem};
@@ -70,7 +71,7 @@ impl Runner<'_> {
         self.wait_as_usual_for(each.deferred());
         let stop = self.shutdown.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let (request, shutdown) = Shutdown::new();
-        let running = Box::pin(self.each(keyspaces.into_iter().collect(), each, shutdown));
+        let running = boxed(self.each(keyspaces.into_iter().collect(), each, shutdown));
         stoppable(running, request, stop).await
     }
 

@@ -24,6 +24,7 @@ use super::backfill::{Backfill, Finished, Place, TokenRange};
 use super::guard::Permit;
 use super::statement::{Checked, Column, Manner, StatementError};
 use super::{Far, Guard, TaskError};
+use crate::boxed::boxed;
 use crate::clock::SystemClock;
 use crate::cql::{QualifiedName, Variables, literal};
 use crate::driver::{Database, Grid, Outcome, Request};
@@ -127,7 +128,11 @@ impl TaskContext {
     /// ```ignore
     /// let users: Vec<(i64, String)> = cx.rows("SELECT id, name FROM ${keyspace}.users WHERE id = ?", (7_i64,)).await?;
     /// ```
-    pub async fn rows<T>(&self, cql: &str, values: impl SerializeRow) -> Result<Vec<T>, TaskError>
+    pub async fn rows<T>(
+        &self,
+        cql: &str,
+        values: impl SerializeRow + Send + Sync,
+    ) -> Result<Vec<T>, TaskError>
     where
         T: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
     {
@@ -140,7 +145,11 @@ impl TaskContext {
     }
 
     /// A `SELECT`, to be read page by page.
-    pub(super) async fn pages<V: SerializeRow>(&self, cql: &str, values: V) -> Result<Pages<V>, TaskError> {
+    pub(super) async fn pages<V: SerializeRow + Sync>(
+        &self,
+        cql: &str,
+        values: V,
+    ) -> Result<Pages<V>, TaskError> {
         let prepared = self.prepared(cql).await?;
         if !prepared.manner.is_read {
             return Err(failed(cql, StatementError::NotRead));
@@ -164,14 +173,14 @@ impl TaskContext {
     /// The driver's error, and the statement may still have had its effect. Before anything is sent: a statement that
     /// changes the schema, which has to be a `cql` task; in an idempotent task also a condition, a counter or a list
     /// that is not frozen, which would take effect twice.
-    pub async fn execute(&self, cql: &str, values: impl SerializeRow) -> Result<(), TaskError> {
+    pub async fn execute(&self, cql: &str, values: impl SerializeRow + Send + Sync) -> Result<(), TaskError> {
         let prepared = self.prepared(cql).await?;
         if prepared.manner.is_read {
             return Err(failed(cql, StatementError::Read));
         }
         let permit = self.admit().await?;
         let request = if prepared.manner.is_conditional { Request::Conditional } else { Request::Write };
-        match self.session().execute_unpaged(&prepared.statement, &values).await {
+        match boxed(self.session().execute_unpaged(&prepared.statement, &values)).await {
             Ok(_) => {
                 permit.ended();
                 Ok(())
@@ -339,7 +348,7 @@ impl TaskContext {
     async fn ask_to_prepare(&self, cql: &str, statement: Statement) -> Result<PreparedStatement, TaskError> {
         let timeout = self.0.parts.statement_timeout;
         for _ in 0..PREPARE_ATTEMPTS_MAX {
-            let preparing = self.session().prepare(statement.clone());
+            let preparing = boxed(self.session().prepare(statement.clone()));
             if let Ok(prepared) = tokio::time::timeout(timeout, preparing).await {
                 return prepared.map_err(|error| failed(cql, error));
             }
@@ -372,7 +381,7 @@ pub(super) struct Pages<V> {
     next: Option<PagingState>,
 }
 
-impl<V: SerializeRow> Pages<V> {
+impl<V: SerializeRow + Sync> Pages<V> {
     /// The rows of the next page; `None` after the last one.
     pub(super) async fn next<T>(&mut self) -> Result<Option<Vec<T>>, TaskError>
     where
@@ -382,7 +391,7 @@ impl<V: SerializeRow> Pages<V> {
         let Self { cx, cql, prepared, values, .. } = self;
         // A read has no effect that could be in doubt: it is let through, and not watched.
         cx.admit().await?.ended();
-        let answer = cx.session().execute_single_page(&prepared.statement, &*values, state).await;
+        let answer = boxed(cx.session().execute_single_page(&prepared.statement, &*values, state)).await;
         let (result, next) = answer.map_err(|error| failed(cql, error))?;
         let result = result.into_rows_result().map_err(|error| failed(cql, error))?;
         let rows = result.rows::<T>().map_err(|error| failed(cql, error))?;
