@@ -62,7 +62,7 @@ impl Cluster {
         if let Some(cluster) = known.iter().find(|cluster| cluster.settings().nodes >= nodes) {
             return Ok(cluster.clone());
         }
-        let (settings, supplies) = prepare(Settings::nodes(nodes))?;
+        let (settings, supplies) = prepare(Settings { forgetful: true, ..Settings::nodes(nodes) })?;
         let (home, keeper) = reserve::share(&settings, &supplies)?;
         let cluster = Self { home, keeper, is_owned: false };
         cluster.await_all()?;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::home::{Manifest, Purpose};
+use crate::home::Manifest;
 use crate::settings::{Ports, address};
 
 const YAML: &str = include_str!("../templates/cassandra.yaml");
@@ -67,8 +67,7 @@ pub(crate) fn java_args(manifest: &Manifest, jars: &[PathBuf], folder: &Path) ->
     // Every node holds these two, so that the death of one locks nobody out. 4.0 does not know the options.
     push(&format!("-Dcassandra.system_distributed.default_rf={}", settings.nodes));
     push(&format!("-Dcassandra.system_auth.default_rf={}", settings.nodes));
-    if manifest.purpose == Purpose::Shared {
-        // Twice as fast DDL, and a node that is killed forgets it; these nodes are not killed.
+    if settings.forgetful {
         push("-Dcassandra.test.flush_local_schema_changes=false");
     }
     settings.java_options.iter().for_each(|option| push(option));
@@ -109,6 +108,7 @@ fn file_url(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::home::Purpose;
     use crate::settings::Settings;
 
     fn private(settings: Settings) -> Manifest {
@@ -172,14 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn only_nodes_that_are_never_killed_may_forget_their_schema() {
-        let forgets = |manifest: &Manifest| {
-            java_args(manifest, &[], Path::new("/")).contains("flush_local_schema_changes")
+    fn only_nodes_that_are_said_to_may_forget_their_schema() {
+        let forgets = |settings| {
+            java_args(&private(settings), &[], Path::new("/")).contains("flush_local_schema_changes")
         };
-        let manifest = private(Settings::nodes(1));
-        assert!(!forgets(&manifest));
-        assert!(!forgets(&Manifest { purpose: Purpose::Up, ..manifest.clone() }));
-        assert!(forgets(&Manifest { purpose: Purpose::Shared, ..manifest }));
+        assert!(!forgets(Settings::nodes(1)));
+        assert!(forgets(Settings { forgetful: true, ..Settings::nodes(1) }));
     }
 
     #[test]

@@ -155,6 +155,7 @@ impl Up {
             tls: self.tls,
             heap_mib: self.heap,
             cql_port: Some(port),
+            forgetful: false,
             java_options: self.java_options,
             yaml,
         };

@@ -97,6 +97,9 @@ pub struct Settings {
     pub heap_mib: u32,
     /// The CQL port of all nodes. Another program on it is an error. `None`, the default, takes a free one.
     pub cql_port: Option<u16>,
+    /// Whether a node that is killed may forget its schema, so that DDL takes half the time. False by default; those of
+    /// [`Cluster::shared`](crate::Cluster::shared) may.
+    pub forgetful: bool,
     /// More options for each node's Java.
     pub java_options: Vec<String>,
     /// More lines for each `cassandra.yaml`, after all others.
@@ -151,6 +154,7 @@ impl Default for Settings {
             tls: false,
             heap_mib: 512,
             cql_port: None,
+            forgetful: false,
             java_options: Vec::new(),
             yaml: String::new(),
         }

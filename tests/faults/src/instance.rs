@@ -9,7 +9,6 @@ use std::time::Duration;
 use kandra_migrate::{Registry, Runner, Wait};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -64,6 +63,7 @@ impl Instance {
         let session = session(&self.nodes).await?;
         let registry = Arc::new(self.image.registry());
         let stopping = on_sigterm()?;
+        let told = on_line();
         let mut runs = JoinSet::new();
         for n in 0..self.runs {
             let name = if self.runs == 1 { self.name.clone() } else { format!("{}-{n}", self.name) };
@@ -73,11 +73,12 @@ impl Instance {
                 registry: Arc::clone(&registry),
                 stopping: stopping.clone(),
             };
+            let mut told = told.clone();
             runs.spawn(async move {
                 if one.instance.drop_on_line {
                     tokio::select! {
                         ended = one.run(&name) => return ended,
-                        () = line() => {}
+                        _ = told.wait_for(|told| *told) => {}
                     }
                     return one.run(&format!("{name}-again")).await;
                 }
@@ -145,10 +146,17 @@ fn on_sigterm() -> Result<watch::Receiver<bool>> {
     Ok(stopping)
 }
 
-/// Ends at the next line of the input, or at its end.
-async fn line() {
-    // An input that cannot be read has ended.
-    let _ = BufReader::new(tokio::io::stdin()).read_line(&mut String::new()).await;
+/// Turns true at the first line of the input. At its end the test is gone, however it went, and nobody else would end this
+/// process.
+fn on_line() -> watch::Receiver<bool> {
+    let (sender, told) = watch::channel(false);
+    std::thread::spawn(move || {
+        for _ in std::io::stdin().lines().map_while(std::result::Result::ok) {
+            sender.send_replace(true);
+        }
+        std::process::exit(1);
+    });
+    told
 }
 
 /// A session through these addresses.

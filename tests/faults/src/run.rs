@@ -1,7 +1,8 @@
 //! Runs numbers of the list and prints a line for each.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use cassandra::{Cluster, Settings};
@@ -29,27 +30,71 @@ impl Selection {
     }
 }
 
-/// Runs the selected numbers on a private cluster of three nodes; `program` is the binary of this package. True if
-/// nothing was wrong.
+/// Clusters whose nodes are stopped, at once. A stop is mostly waited for, and takes little of the machine.
+const STOPPED_CLUSTERS: usize = 2;
+
+/// Runs the selected numbers on private clusters of three nodes; `program` is the binary of this package. True if nothing
+/// was wrong.
 pub async fn run(selection: &Selection, program: PathBuf) -> Result<bool> {
-    let cluster = tokio::task::spawn_blocking(|| Cluster::start(Settings::nodes(3))).await??;
-    let world = Arc::new(World::new(cluster, program, selection.seed).await?);
+    let lasting = on_lasting_nodes(selection, &program).await?;
+    Ok(on_stopped_nodes(selection, &program).await? && lasting)
+}
+
+/// The numbers that let the nodes live.
+async fn on_lasting_nodes(selection: &Selection, program: &Path) -> Result<bool> {
+    let (peaceful, quiet) = (chosen(selection, Needs::Peace), chosen(selection, Needs::Quiet));
+    if peaceful.is_empty() && quiet.is_empty() {
+        return Ok(true);
+    }
+    let settings = Settings { forgetful: true, ..Settings::nodes(3) };
+    let world = world(selection, program, settings).await?;
     let mut is_right = true;
     let mut beside = JoinSet::new();
-    for number in chosen(selection, Needs::Peace) {
+    for number in peaceful {
         beside.spawn(one(number, Arc::clone(&world), selection.extent));
     }
     while let Some(was_right) = beside.join_next().await {
         is_right &= was_right?;
     }
-    for number in chosen(selection, Needs::Quiet) {
+    for number in quiet {
         is_right &= one(number, Arc::clone(&world), selection.extent).await;
     }
     Ok(is_right)
 }
 
-fn chosen(selection: &Selection, needs: Needs) -> impl Iterator<Item = Number> {
-    NUMBERS.iter().filter(move |number| number.needs == needs && selection.has(number)).copied()
+/// The numbers that stop or kill nodes: each cluster does one at a time.
+async fn on_stopped_nodes(selection: &Selection, program: &Path) -> Result<bool> {
+    let numbers = chosen(selection, Needs::Nothing);
+    let clusters = numbers.len().min(STOPPED_CLUSTERS);
+    let numbers = Arc::new(Mutex::new(VecDeque::from(numbers)));
+    let mut beside = JoinSet::new();
+    for _ in 0..clusters {
+        let world = world(selection, program, Settings::nodes(3)).await?;
+        let numbers = Arc::clone(&numbers);
+        let extent = selection.extent;
+        beside.spawn(async move {
+            let mut is_right = true;
+            loop {
+                let next = numbers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let Some(number) = next else { return is_right };
+                is_right &= one(number, Arc::clone(&world), extent).await;
+            }
+        });
+    }
+    let mut is_right = true;
+    while let Some(was_right) = beside.join_next().await {
+        is_right &= was_right?;
+    }
+    Ok(is_right)
+}
+
+async fn world(selection: &Selection, program: &Path, settings: Settings) -> Result<Arc<World>> {
+    let cluster = tokio::task::spawn_blocking(|| Cluster::start(settings)).await??;
+    Ok(Arc::new(World::new(cluster, program.to_owned(), selection.seed).await?))
+}
+
+fn chosen(selection: &Selection, needs: Needs) -> Vec<Number> {
+    NUMBERS.iter().filter(move |number| number.needs == needs && selection.has(number)).copied().collect()
 }
 
 async fn one(number: Number, world: Arc<World>, extent: Extent) -> bool {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kandra_migrate::Code;
 
-use super::{Extent, Tally};
+use super::{Extent, Playing, Tally};
 use crate::plans::Image;
 use crate::process::Process;
 use crate::relay::{Fate, Gate, Pattern, Verdict};
@@ -17,12 +17,21 @@ use crate::world::World;
 /// A statement in flight lands so long after it was sent: after the statement's timeout, within the drain.
 const FLIGHT: Duration = Duration::from_secs(12);
 
-/// The statements, each by text that no other one has, with the version that they are of.
-const STATEMENTS: [(&str, &str); 3] = [
-    ("an INSERT", ".items (id, name) VALUES"),
-    ("an ALTER", "ALTER TABLE"),
-    ("a code task", "'price items'"),
+/// The statements of version 2, each by text that no other one has, and what tells a run whose answer is lost.
+const STATEMENTS: [(&str, &str, Tells); 3] = [
+    ("an INSERT", ".items (id, name) VALUES", Tells::Stop),
+    ("an ALTER", "ALTER TABLE", Tells::Stop),
+    ("a code task", "'price items'", Tells::Failure),
 ];
+
+/// What a run ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tells {
+    /// That it was stopped.
+    Stop,
+    /// The error of its task, which is told that its statement timed out.
+    Failure,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
@@ -32,21 +41,17 @@ enum Stop {
 
 pub(super) async fn all(world: Arc<World>, extent: Extent) -> Result<Tally> {
     let statements = if extent == Extent::Short { &STATEMENTS[..1] } else { &STATEMENTS[..] };
-    let mut tally = Tally::default();
-    let stops = statements.iter().flat_map(|statement| {
-        let world = Arc::clone(&world);
-        [Stop::Pause, Stop::Terminate].into_iter().map(move |stop| {
-            (format!("{stop:?} during {}", statement.0), answer_lost(Arc::clone(&world), *statement, stop))
-        })
-    });
-    tally.add(Tally::of_all(&world, stops).await?);
-    let in_flight = [Stop::Pause, Stop::Terminate]
-        .into_iter()
-        .map(|stop| (format!("{stop:?} with an INSERT in flight"), in_flight(Arc::clone(&world), stop)));
-    tally.add(Tally::of_all(&world, in_flight).await?);
-    let failed = [("a failure with a write in flight".to_owned(), failed(Arc::clone(&world)))];
-    tally.add(Tally::of_all(&world, failed).await?);
-    Ok(tally)
+    let mut scenes: Vec<(String, Playing)> = Vec::new();
+    for stop in [Stop::Pause, Stop::Terminate] {
+        for statement in statements {
+            let scene = answer_lost(Arc::clone(&world), *statement, stop);
+            scenes.push((format!("{stop:?} during {}", statement.0), Box::pin(scene)));
+        }
+        let scene = in_flight(Arc::clone(&world), stop);
+        scenes.push((format!("{stop:?} with an INSERT in flight"), Box::pin(scene)));
+    }
+    scenes.push(("a failure with a write in flight".to_owned(), Box::pin(failed(Arc::clone(&world)))));
+    Tally::of_all(&world, scenes).await
 }
 
 async fn ask(scene: &Scene, process: &Process, stop: Stop) -> Result<()> {
@@ -61,12 +66,13 @@ async fn ask(scene: &Scene, process: &Process, stop: Stop) -> Result<()> {
 }
 
 /// How the instance must have ended, and what goes on from there.
-async fn go_on(scene: &Scene, process: Process, stop: Stop) -> Result<Vec<String>> {
+async fn go_on(scene: &Scene, process: Process, stop: Stop, tells: Tells) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let ended = scene.ended(process).await?;
-    let expected = match stop {
-        Stop::Pause => Code::Paused,
-        Stop::Terminate => Code::Shutdown,
+    let expected = match (tells, stop) {
+        (Tells::Failure, _) => Code::StepFailed,
+        (Tells::Stop, Stop::Pause) => Code::Paused,
+        (Tells::Stop, Stop::Terminate) => Code::Shutdown,
     };
     let code = ended.first().and_then(|ended| ended.code.clone());
     if code.as_deref() != Some(expected.as_str()) {
@@ -87,7 +93,7 @@ async fn go_on(scene: &Scene, process: Process, stop: Stop) -> Result<Vec<String
 
 async fn answer_lost(
     world: Arc<World>,
-    (name, text): (&'static str, &'static str),
+    (name, text, tells): (&'static str, &'static str, Tells),
     stop: Stop,
 ) -> Result<Tally> {
     let scene = Scene::new(&world, "doubt").await?;
@@ -98,7 +104,7 @@ async fn answer_lost(
     within(REACH_SECS_MAX, "the answer to a statement", gate.reached()).await?;
     ask(&scene, &process, stop).await?;
     gate.open(Verdict::Drop);
-    let mut wrong = go_on(&scene, process, stop).await?;
+    let mut wrong = go_on(&scene, process, stop, tells).await?;
     wrong.extend(scene.close(&Image::Base.spec()).await?);
     Ok(Tally::of(format!("{stop:?} during {name}"), wrong))
 }
@@ -116,7 +122,7 @@ async fn in_flight(world: Arc<World>, stop: Stop) -> Result<Tally> {
     let mut wrong = given_back(&scene).await?;
     gate.open(Verdict::Pass);
     within(REACH_SECS_MAX, "the answer to the INSERT", gate.answered()).await?;
-    wrong.extend(go_on(&scene, process, stop).await?);
+    wrong.extend(go_on(&scene, process, stop, Tells::Stop).await?);
     wrong.extend(scene.close(&Image::Base.spec()).await?);
     Ok(Tally::of(format!("{stop:?} with an INSERT in flight"), wrong))
 }

@@ -31,13 +31,16 @@ pub enum Extent {
 /// What a number needs of the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Quiet that run: other numbers go on beside it.
+    /// That they run: other numbers go on beside it.
     Peace,
-    /// No other number beside it: it stops nodes, or floods them.
+    /// That no other number is beside it: it floods them.
     Quiet,
+    /// Nothing: it stops or kills them.
+    Nothing,
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<Tally>> + Send>>;
+/// A number, or a scene of one.
+type Playing = Pin<Box<dyn Future<Output = Result<Tally>> + Send>>;
 
 /// One number of the list.
 #[derive(Clone, Copy)]
@@ -50,7 +53,7 @@ pub struct Number {
     pub needs: Needs,
     /// Whether the short set has some of it.
     pub is_short: bool,
-    run: fn(Arc<World>, Extent) -> Running,
+    run: fn(Arc<World>, Extent) -> Playing,
 }
 
 impl Number {
@@ -85,14 +88,14 @@ numbers! {
     10 Quiet true "a step that fails, and many instances" herd::failing,
     12 Peace true "old and new images at once" herd::mixed,
     13 Peace true "a dropped run" strikes::dropped,
-    14 Quiet false "quorum lost during a conditional write, then back" nodes::quorum,
+    14 Nothing false "quorum lost during a conditional write, then back" nodes::quorum,
     15 Peace true "a late write against a newer one of the application" strays::all,
     16 Peace false "a step that hangs while its lease is kept" herd::hanging,
     17 Peace true "coordinators of very different speed" herd::skewed,
     19 Quiet false "4.0, 4.1 and 6.0: a run, a takeover, a failure, verbs" versions::all,
-    20 Quiet false "a keyspace dropped and made anew while a node is down" nodes::recreated,
-    22 Quiet false "CREATE TABLE in a coordinator that stands still" nodes::stopped_coordinator,
+    20 Nothing false "a keyspace dropped and made anew while a node is down" nodes::recreated,
+    22 Nothing false "CREATE TABLE in a coordinator that stands still" nodes::stopped_coordinator,
     23 Peace false "kill -9 ten times during one backfill" backfill::killed,
-    24 Quiet false "a node killed, a node paused during a backfill" backfill::nodes,
+    24 Nothing false "a node killed, a node paused during a backfill" backfill::nodes,
     25 Peace false "a lease lost in the middle of a backfill" backfill::lease_lost,
 }

@@ -51,11 +51,11 @@ impl fmt::Display for Arrival {
 }
 
 pub(super) async fn kill(world: Arc<World>, extent: Extent) -> Result<Tally> {
-    strike_all(world, extent, Stroke::Kill, 2).await
+    strike_all(world, extent, Stroke::Kill, 1).await
 }
 
 pub(super) async fn stop(world: Arc<World>, extent: Extent) -> Result<Tally> {
-    strike_all(world, extent, Stroke::Stop, 1).await
+    strike_all(world, extent, Stroke::Stop, 2).await
 }
 
 pub(super) async fn dropped(world: Arc<World>, extent: Extent) -> Result<Tally> {
@@ -75,13 +75,11 @@ pub(super) async fn dropped(world: Arc<World>, extent: Extent) -> Result<Tally> 
     .await
 }
 
-/// Strikes at each request, with so many of the arrivals: which ones, the seed says.
-async fn strike_all(world: Arc<World>, extent: Extent, stroke: Stroke, arrivals: usize) -> Result<Tally> {
+/// Strikes at each request, with an arrival that the seed and the number say.
+async fn strike_all(world: Arc<World>, extent: Extent, stroke: Stroke, number: u64) -> Result<Tally> {
     let requests = requests(&world).await?;
-    let mut dice = Dice::new(world.seed, arrivals as u64);
-    let all: Vec<_> = (0..requests)
-        .flat_map(|at| dice.some(&ARRIVALS, arrivals).into_iter().map(move |arrival| (at, arrival)))
-        .collect();
+    let mut dice = Dice::new(world.seed, number);
+    let all: Vec<_> = (0..requests).map(|at| (at, ARRIVALS[dice.below(ARRIVALS.len())])).collect();
     let chosen = if extent == Extent::Short { dice.some(&all, SHORT) } else { all };
     Tally::of_all(
         &world,
