@@ -115,6 +115,11 @@ mod fill_both_names {
 /// A keyspace with a table of people, every tenth of them with three rows.
 async fn people(prefix: &str, count: i64) -> Keyspace {
     let keyspace = Keyspace::fresh(prefix).await;
+    fill(&keyspace, count).await;
+    keyspace
+}
+
+async fn fill(keyspace: &Keyspace, count: i64) {
     keyspace
         .execute("CREATE TABLE ks.people (country text, id bigint, n int, name text, PRIMARY KEY ((country, id), n))")
         .await;
@@ -132,7 +137,6 @@ async fn people(prefix: &str, count: i64) -> Keyspace {
         });
     }
     writers.join_all().await;
-    keyspace
 }
 
 fn country(id: i64) -> &'static str {
@@ -175,12 +179,22 @@ async fn every_row_of_a_table_is_filled() {
     assert_eq!(position(&keyspace).await.as_deref(), Some("backfill/1 people=*"));
 }
 
+/// The servers have no estimate of a table that was just made.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_table_without_rows() {
-    let keyspace = people("backfill_empty", 0).await;
-    let registry = Registry::of([&fill_by_row::MIGRATION]);
-    let report = within("the run ends", keyspace.runner(&registry).run()).await.unwrap();
-    assert_eq!(report.outcome, Outcome::Migrated);
+async fn a_small_table_costs_few_requests() {
+    /// Those of the run and of the rows are about 130.
+    const REQUESTS_MAX: usize = 400;
+    for count in [0, 30] {
+        let (keyspace, relay) = Keyspace::behind_relay("backfill_small").await;
+        fill(&keyspace, count).await;
+        relay.forget();
+        let registry = Registry::of([&fill_by_row::MIGRATION]);
+        let report = within("the run ends", keyspace.runner(&registry).run()).await.unwrap();
+        assert_eq!(report.outcome, Outcome::Migrated);
+        let requests = relay.requests().len();
+        assert!(requests < REQUESTS_MAX, "{requests} requests for {count} partitions");
+        assert_filled(&first_names(&keyspace).await, count);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

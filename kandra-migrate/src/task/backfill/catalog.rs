@@ -10,6 +10,8 @@ use crate::driver::{Grid, pin};
 use crate::task::TaskError;
 use crate::task::context::ContextParts;
 
+const PARTITIONS_COUNTED_MAX: u64 = 1000;
+
 /// What the servers estimate.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
@@ -66,8 +68,20 @@ impl Catalog<'_> {
         Ok(Grid::from_result(self.parts.database.send(statement).await?)?)
     }
 
+    /// What the nodes estimate, or, of a table that none of them has an estimate of, the number of its partitions if there
+    /// are but a few: such a table was just made, or is small.
+    pub(super) async fn size(&self, keys: &str, quoted: &str) -> Option<Size> {
+        let estimate = self.estimate().await;
+        if estimate.partitions > 0 {
+            return Some(estimate);
+        }
+        let text = format!("SELECT DISTINCT {keys} FROM {quoted} LIMIT {PARTITIONS_COUNTED_MAX}");
+        let partitions = u64::try_from(self.ask(text).await.ok()?.rows().count()).ok()?;
+        (partitions < PARTITIONS_COUNTED_MAX).then_some(Size { partitions, bytes: 0 })
+    }
+
     /// The sum over all nodes, each of which knows of the ranges that it has first. Zero where nobody knows.
-    pub(super) async fn size(&self) -> Size {
+    async fn estimate(&self) -> Size {
         let mut sum = Size::default();
         for node in self.parts.database.nodes() {
             let text = self.select("mean_partition_size, partitions_count", "system.size_estimates");

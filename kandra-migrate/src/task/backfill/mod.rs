@@ -53,7 +53,7 @@ const RANGE_ROWS_DEFAULT: u64 = 1000;
 /// | [`concurrency`](Backfill::concurrency) | 8 a node, at most 32 |
 /// | [`rows_per_second`](Backfill::rows_per_second) | no limit |
 /// | [`page_rows`](Backfill::page_rows) | 1000 |
-/// | [`range_rows`](Backfill::range_rows) | 1000, where the servers know how many there are; otherwise 1024 ranges |
+/// | [`range_rows`](Backfill::range_rows) | 1000, where their number is known: to the servers, or as below 1000; otherwise 1024 ranges |
 /// | [`consistency`](Backfill::consistency) | the runner's, which is `QUORUM` unless it says otherwise |
 ///
 /// **Place.** After each range the task's checkpoint is saved: it names the tokens that are done, in a few words whatever

@@ -10,7 +10,7 @@ use crate::task::{TaskContext, TaskError};
 /// Bytes a range is to have at most, where the servers know how much there is.
 const RANGE_BYTES_MAX: u64 = 4 << 20;
 
-/// Where they do not know. An empty range costs a read.
+/// Where nobody knows. An empty range costs a read.
 const PARTS_UNKNOWN: u64 = 1024;
 const PARTS_MAX: u64 = 65_536;
 const PARTS_A_WORKER_MIN: u64 = 8;
@@ -29,7 +29,8 @@ pub(super) struct Table {
     pub(super) default_ttl_s: i64,
     /// The tokens at which the nodes' ranges end.
     pub(super) ring: Vec<i64>,
-    size: Size,
+    /// Where it is known.
+    size: Option<Size>,
 }
 
 impl Table {
@@ -60,7 +61,7 @@ impl Table {
             .map(|(token, _)| token.value())
             .collect();
         let default_ttl_s = catalog.default_ttl_s().await?;
-        let size = catalog.size().await;
+        let size = catalog.size(&keys, &quoted).await;
         Ok(Self { name, quoted, keys, columns, default_ttl_s, ring, size })
     }
 
@@ -75,16 +76,13 @@ impl Table {
             columns,
             default_ttl_s: 0,
             ring: Vec::new(),
-            size: Size::default(),
+            size: None,
         }
     }
 
     /// Into how many ranges the whole ring is cut.
     pub(super) fn parts(&self, rows_a_range: u64, workers: usize) -> u64 {
-        let Size { partitions, bytes } = self.size;
-        if partitions == 0 {
-            return PARTS_UNKNOWN;
-        }
+        let Some(Size { partitions, bytes }) = self.size else { return PARTS_UNKNOWN };
         let wanted = partitions.div_ceil(rows_a_range.max(1)).max(bytes.div_ceil(RANGE_BYTES_MAX));
         wanted.clamp(workers as u64 * PARTS_A_WORKER_MIN, PARTS_MAX)
     }
@@ -111,12 +109,13 @@ mod tests {
 
     fn table(partitions: u64, bytes: u64) -> Table {
         let keys = ["a", "b"].map(|name| column(name, "int", Kind::Partition));
-        Table { size: Size { partitions, bytes }, ..Table::of_columns("t", keys.to_vec()) }
+        Table { size: Some(Size { partitions, bytes }), ..Table::of_columns("t", keys.to_vec()) }
     }
 
     #[test]
     fn as_many_parts_as_there_are_rows_for() {
-        assert_eq!(table(0, 0).parts(1000, 8), PARTS_UNKNOWN);
+        assert_eq!(Table { size: None, ..table(0, 0) }.parts(1000, 8), PARTS_UNKNOWN);
+        assert_eq!(table(0, 0).parts(1000, 8), 64);
         assert_eq!(table(10, 10).parts(1000, 8), 64);
         assert_eq!(table(1_000_000, 1).parts(1000, 8), 1000);
         assert_eq!(table(100_000, 100 << 30).parts(1000, 8), 25_600);
