@@ -20,7 +20,7 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["task"], &["boxed", "clock", "cql", "driver", "human", "mutant"]),
     (
         &["error", "migration", "plan", "report"],
-        &["cql", "driver", "files", "human", "ledger", "port", "schema", "task"],
+        &["boxed", "cql", "driver", "files", "human", "ledger", "port", "schema", "task"],
     ),
     (&["directory"], &["cql", "error", "files", "migration"]),
     (&["registry"], &["directory", "error", "migration", "plan", "report"]),
@@ -55,6 +55,7 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (
         &["testing"],
         &[
+            "boxed",
             "cql",
             "engine",
             "error",

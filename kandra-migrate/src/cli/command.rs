@@ -193,9 +193,8 @@ impl<'r> Desk<'_, 'r> {
         if let Some(replication) = &args.create_keyspace {
             runner = runner.create_keyspace(replication);
         }
-        // Boxed: the future of a whole run is large.
         let deferred = if args.deferred { Deferred::Applied } else { Deferred::Left };
-        Box::pin(runner.run_up_to(args.to, deferred)).await.map(Answer::Ran)
+        runner.run_up_to(args.to, deferred).await.map(Answer::Ran)
     }
 
     async fn wait(&self, timeout: Duration) -> Result<Answer, Error> {

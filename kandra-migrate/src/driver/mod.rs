@@ -23,7 +23,7 @@ use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
 use uuid::Uuid;
 
-use crate::boxed::boxed;
+use crate::boxed::{BoxFuture, boxed};
 
 pub(crate) use advice::advice;
 pub(crate) use agreement::agree;
@@ -89,7 +89,7 @@ impl Database {
     /// Sends a statement and returns once it is answered.
     pub(crate) async fn send(&self, statement: Statement) -> Result<QueryResult, ExecutionError> {
         let pinned = statement.get_load_balancing_policy().is_some();
-        let result = boxed(self.session.query_unpaged(statement, ())).await?;
+        let result = self.query(statement).await?;
         if !pinned {
             self.local_datacenter.get_or_init(|| result.request_coordinator().node().datacenter.clone());
         }
@@ -98,7 +98,11 @@ impl Database {
 
     /// Sends a schema statement and returns once it is answered: agreement is awaited apart from it, within a time.
     pub(crate) async fn send_schema(&self, statement: Statement) -> Result<(), ExecutionError> {
-        Answered::first(statement, |statement| boxed(self.session.query_unpaged(statement, ()))).await
+        Answered::first(statement, |statement| self.query(statement)).await
+    }
+
+    fn query(&self, statement: Statement) -> BoxFuture<'_, Result<QueryResult, ExecutionError>> {
+        boxed(self.session.query_unpaged(statement, ()))
     }
 
     /// The data centre that the session's own choice of nodes prefers, once a statement was answered.

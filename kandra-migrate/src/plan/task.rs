@@ -2,15 +2,15 @@
 
 use std::fmt;
 use std::panic::Location;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::boxed::BoxFuture;
 use crate::cql::Statement;
 use crate::files::{Fault, Mark, Marked, Script};
 use crate::task::{TaskContext, TaskResult};
 
-pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
+pub(crate) type TaskFuture = BoxFuture<'static, TaskResult>;
 
 /// A code task's function, with its future boxed.
 #[derive(Clone)]

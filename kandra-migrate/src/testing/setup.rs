@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::Pin;
 use std::process::{ExitCode, Termination};
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use scylla::client::session::Session;
 
 use super::TestKeyspace;
 use super::connect;
+use crate::boxed::BoxFuture;
 use crate::registry::Registry;
 use crate::runner::Runner;
 
@@ -17,7 +17,7 @@ const REPLICATION: &str = "{'class': 'NetworkTopologyStrategy', 'replication_fac
 /// Tests of one process run side by side, each with a runtime of its own.
 const WORKER_THREADS: usize = 2;
 
-type Connecting = Pin<Box<dyn Future<Output = Arc<Session>> + Send>>;
+type Connecting = BoxFuture<'static, Arc<Session>>;
 
 /// What a test's keyspace is made of: what the [attribute](macro@crate::test) says, for tests without it.
 ///

@@ -106,7 +106,7 @@ impl Bench {
 /// from nothing to two seconds.
 async fn run(session: &Arc<Session>, registry: &Registry, keyspace: &str) -> Result<(), Error> {
     let runner = Runner::new(session.clone(), registry).keyspace(keyspace).start_jitter(Duration::ZERO);
-    let report = Box::pin(runner.run()).await?;
+    let report = runner.run().await?;
     assert_eq!(report.applied.len(), registry.migrations()?.len(), "this run applies all");
     Ok(())
 }

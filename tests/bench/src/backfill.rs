@@ -213,7 +213,7 @@ impl Bench<'_> {
         let registry = catalogue::backfills();
         let runner = Runner::new(Arc::clone(&self.session), &registry).keyspace(self.keyspace);
         let version = i64::try_from(pass)? + 1;
-        let report = Box::pin(runner.start_jitter(Duration::ZERO).run_to(version)).await?;
+        let report = runner.start_jitter(Duration::ZERO).run_to(version).await?;
         assert_eq!(report.applied.len(), 1, "a version for each pass");
         Ok(())
     }

@@ -63,7 +63,7 @@ pub(crate) async fn hold(hosts: &[String], keyspace: &str) -> Result<(), Error> 
     let runner = with_short_lease(runner).shutdown_on(async {
         let _ = stopped.await;
     });
-    match Box::pin(runner.run()).await {
+    match runner.run().await {
         Err(error) if error.code() == Code::Shutdown => Ok(()),
         Err(error) => Err(error.into()),
         Ok(report) => Err(format!("the holder's step has ended: {report}").into()),

@@ -26,7 +26,7 @@ pub(crate) async fn measure(server: &Server, arguments: &Arguments) -> Result<Fi
     let registry = catalogue::versions(if arguments.quick { VERSIONS_QUICK } else { VERSIONS });
     let runner = || Runner::new(session.clone(), &registry).keyspace(&keyspace.name);
     println!("noop: prepares {} versions", registry.migrations()?.len());
-    Box::pin(runner().run()).await?;
+    runner().run().await?;
     let text = bare_row(&session, &keyspace.name).await?;
 
     let mut ratios = Vec::new();
@@ -66,7 +66,7 @@ async fn pairs<'r>(
         assert_eq!(rows.rows_num(), 1, "the row that was inserted");
 
         let start = Instant::now();
-        let report = Box::pin(runner().run()).await?;
+        let report = runner().run().await?;
         ours.push(start.elapsed());
         assert_eq!(report.outcome, Outcome::AlreadyCurrent, "nothing is left to be done");
     }

@@ -74,7 +74,7 @@ async fn once(server: &Server, end: End) -> Result<Duration, Error> {
         holder.wait().await?;
         Ok::<_, Error>(())
     };
-    let (report, ended) = tokio::join!(Box::pin(runner.run()), end_holder);
+    let (report, ended) = tokio::join!(runner.run(), end_holder);
     ended?;
     assert_eq!(report?.outcome, Outcome::Migrated, "the successor does the holder's step");
     let succeeded_at = holder::succeeded_at().ok_or("the successor has not run the step")?;

@@ -82,7 +82,7 @@ impl<'a> Tenants<'a> {
         let registry = catalogue::of_tenants();
         // The pause that spreads a fleet would be most of the time in which the tenants are made.
         let runner = Runner::new(Arc::clone(self.session), &registry).start_jitter(Duration::ZERO);
-        for (keyspace, report) in Box::pin(runner.run_each(self.names.iter().cloned(), each)).await {
+        for (keyspace, report) in runner.run_each(self.names.iter().cloned(), each).await {
             assert_eq!(report?.outcome, outcome, "{keyspace}");
         }
         Ok(())

@@ -1,7 +1,8 @@
 //! What awaiting the library costs an application's own futures.
 //!
 //! The compiler follows futures into one another up to the `recursion_limit` of the crate that awaits them, 128 by default.
-//! That this compiles with 64 says that half of it is left to the application. Below 56 the driver's `Session` is too deep.
+//! That this compiles with 64 says that half of it is left to the application. With 48 the driver's `Session` alone is too
+//! deep.
 #![recursion_limit = "64"]
 
 use std::time::Duration;
@@ -10,7 +11,7 @@ use kandra_migrate::cli::{self, Cli};
 use kandra_migrate::prelude::*;
 use kandra_migrate::{Registry, RunEach, Runner};
 
-/// Of a future that the library gives, which the application's own one contains: a tenth of what clippy calls large.
+/// Of a future that the library gives, which the application's own one contains. From 16 KiB on clippy calls one large.
 const SIZE_MAX_BYTES: usize = 6 * 1024;
 
 type App = Runner<'static>;

@@ -48,14 +48,11 @@ async fn on_lasting_nodes(selection: &Selection, program: &Path) -> Result<bool>
     }
     let settings = Settings { forgetful: true, ..Settings::nodes(3) };
     let world = world(selection, program, settings).await?;
-    let mut is_right = true;
     let mut beside = JoinSet::new();
     for number in peaceful {
         beside.spawn(one(number, Arc::clone(&world), selection.extent));
     }
-    while let Some(was_right) = beside.join_next().await {
-        is_right &= was_right?;
-    }
+    let mut is_right = all_right(beside).await?;
     for number in quiet {
         is_right &= one(number, Arc::clone(&world), selection.extent).await;
     }
@@ -81,6 +78,10 @@ async fn on_stopped_nodes(selection: &Selection, program: &Path) -> Result<bool>
             }
         });
     }
+    all_right(beside).await
+}
+
+async fn all_right(mut beside: JoinSet<bool>) -> Result<bool> {
     let mut is_right = true;
     while let Some(was_right) = beside.join_next().await {
         is_right &= was_right?;
