@@ -197,6 +197,25 @@ async fn a_small_table_costs_few_requests() {
     }
 }
 
+/// No cut goes through it: it is read page by page.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_large_partition() {
+    const ROWS: i32 = 2000;
+    let keyspace = people("backfill_partition", 0).await;
+    let insert =
+        format!("INSERT INTO {}.people (country, id, n, name) VALUES ('de', 1, ?, ?)", keyspace.name);
+    let insert = keyspace.session.prepare(insert).await.unwrap();
+    for n in 0..ROWS {
+        keyspace.session.execute_unpaged(&insert, (n, name(1))).await.unwrap();
+    }
+    let registry = Registry::of([&fill_by_row::MIGRATION]);
+    let report = within("the run ends", keyspace.runner(&registry).run()).await.unwrap();
+    assert_eq!(report.outcome, Outcome::Migrated);
+    let first_names = first_names(&keyspace).await;
+    assert_eq!(first_names.len(), 2000);
+    assert!(first_names.values().all(|first| first.as_deref() == Some("First1")), "{first_names:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_run_does_the_rest() {
     let keyspace = people("backfill_rest", PEOPLE).await;
